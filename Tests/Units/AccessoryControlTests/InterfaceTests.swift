@@ -18,7 +18,8 @@ import Testing
     #expect(
       interface.methods.keys.sorted() == [
         "Attach", "Battery", "ChangeLine", "Commands", "Detach", "Expect", "Forget", "GetFile", "History", "Info",
-        "LineFacts", "List", "ListFolder", "MakeFolder", "ModemLines", "Name", "Open", "Perform", "Purge", "Remove", "Request", "SendFile",
+        "LineFacts", "List", "ListFolder", "MakeFolder", "ModemLines", "Name", "Open", "Perform", "Purge", "Remove",
+        "Request", "SendFile",
         "Service", "SetBreak", "SetModemLines", "Share", "Status", "Subscribe", "SupplyFile", "Trace", "Values",
       ])
   }
