@@ -85,7 +85,7 @@ extension JSON {
       #expect(service.transcript.value.status == nil)
       try await simulator.stop()
       try await service.errors(containing: "SIM0001 is no longer attached")
-      #expect(try await box.run("battery").status == EX_NOINPUT)
+      #expect(try await box.run("request", "identify").status == EX_UNAVAILABLE)
       service.signal(SIGTERM)
       let ended = try await service.end()
       #expect(ended.status == 0)
@@ -259,12 +259,14 @@ extension JSON {
       let names = [[], ["SIM0001"], [simulator.path], ["./acc"]]
       for number in 0..<3 {
         for name in names {
-          let battery = try await box.run(["battery"] + name)
-          #expect(battery.status == EX_UNAVAILABLE, "\(number) \(name): \(battery.errorText)")
+          let request = try await box.run(["request"] + name + ["identify"])
+          #expect(request.status == EX_UNAVAILABLE, "\(number) \(name): \(request.errorText)")
         }
       }
       #expect(try await box.run("detach", "SIM0001").status == 0)
-      for name in names.prefix(2) { #expect(try await box.run(["battery"] + name).status == EX_NOINPUT, "\(name)") }
+      for name in names.prefix(2) {
+        #expect(try await box.run(["request"] + name + ["identify"]).status == EX_NOINPUT, "\(name)")
+      }
     }
   }
 
