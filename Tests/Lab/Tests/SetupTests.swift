@@ -14,10 +14,10 @@ extension Systemd {
     private static let rules = "/etc/udev/rules.d/71-accessory-bridge-cellar.rules"
 
     /// An adapter like many others: no rule of the package fits it.
-    private func plugIn() async throws -> PluggedIn {
+    private func plugIn(percent: UInt8 = 57) async throws -> PluggedIn {
       try await PluggedIn(.ftdi) {
         $0.device.identity.serialNumber = "A50285BI"
-        $0.device.battery.percent = 57
+        $0.device.battery.percent = percent
       } usb: {
         ($0.manufacturer, $0.product) = ("FTDI", "FT232R USB UART")
       }
@@ -116,6 +116,29 @@ extension Systemd {
       #expect(undone.status == 0, "\(undone.outputText)\(undone.errorText)")
       #expect(try await tree().difference(from: before).isEmpty)
       try await place.unplug(simulator)
+      try await InstalledService.waitForState("inactive")
+    }
+
+    /// Two adapters with one serial number: each goes by its port, and is the one that it was set up as.
+    @Test func twinsAreSetUpByTheirPorts() async throws {
+      try await InstalledService.prepare()
+      let twins = [try await plugIn(percent: 40), try await plugIn(percent: 80)]
+      let before = try await tree()
+      for (twin, name) in zip(twins, ["left", "right"]) {
+        let set = try await InstalledService.ask(
+          "setup", twin.node, "--driver", "framed", "--name", name, "--show", "none", "--yes")
+        let percent = name == "left" ? "40 %" : "80 %"
+        #expect(set.status == 0 && set.outputText.contains(percent), "\(set.outputText)\(set.errorText)")
+        let profile = Kernel.text("/etc/accessory-bridge/profiles/\(name).yaml")
+        #expect(profile == "name: \(name)", "\(profile ?? "no file")")
+      }
+      #expect(Set(try await InstalledService.accessories().compactMap(\.profile)) == ["left", "right"])
+      for name in ["left", "right"] {
+        let undone = try await InstalledService.ask("setup", "--undo", name)
+        #expect(undone.status == 0, "\(undone.outputText)\(undone.errorText)")
+      }
+      #expect(try await tree().difference(from: before).isEmpty)
+      for twin in twins { try await twin.stop() }
       try await InstalledService.waitForState("inactive")
     }
 
