@@ -28,7 +28,7 @@ import Testing
     Call(words: ["bluetooth", "scan", "PORT"]),
     Call(words: ["bluetooth", "connect", "PORT", "00:17:EA:00:00:01"]),
     Call(words: ["trace", "PORT", "--poll", "10ms"]),
-    Call(words: ["doctor", "PORT"], status: 0), Call(words: ["attach", "--end", "PORT"], status: EX_NOINPUT),
+    Call(words: ["doctor", "PORT"], status: 0), Call(words: ["attach", "--end", "PORT"], status: EX_UNAVAILABLE),
     // Nobody has agreed to what it would send.
     Call(words: ["profile", "identify", "PORT"], status: EX_USAGE),
     Call(words: ["profile", "identify", "PORT", "--dry-run"], status: 0),

@@ -44,7 +44,7 @@ import Testing
     try await seen.run(box, "list", as: ["device_list"])
     try await seen.run(box, "doctor", as: ["doctor"])
     try await seen.run(box, "battery", as: ["error"], status: 66)
-    try await seen.run(box, "info", "--service", as: ["error"], status: 66)
+    try await seen.run(box, "info", "--service", as: ["error"], status: 69)
     try await seen.run(box, "profile", "udev-rules", as: ["udev_rules"])
     try await seen.run(box, "drivers", as: ["driver_list"])
     try await seen.run(box, "simulate", "--list", as: ["simulator_list"])

@@ -58,7 +58,7 @@ import Testing
       #expect(try unknown.json()["error"]?["kind"] == "not_found")
       #expect(try unknown.json()["error"]?["message"]?.text?.contains("bridge-cli profile list shows all") == true)
       for command in [
-        ["profile", "show", "framd"], ["attach", "--profile", "framd"], ["profile", "udev-rules", "framd"],
+        ["profile", "show", "framd"], ["profile", "udev-rules", "--profile", "framd"],
       ] {
         let ended = try await box.run(command)
         #expect(ended.errorText.contains("there is no profile framd: did you mean framed?"), "\(ended.errorText)")

@@ -105,7 +105,7 @@ import Testing
 
   @Test(arguments: [
     ("device: A1\ntcp: seven\n", "2:6: tcp must be a port, or a host and a port"),
-    ("device: A1\ntcp: 7000\nwriter: one\n", "3:1: unknown key \"writer\": did you mean writers?"),
+    ("device: A1\ntcp: 7000\nwriter: one\n", "3:1: unknown key \"writer\": did you mean writers or write?"),
     ("device: A1\ntcp: 7000\nwriters: some\n", "3:10: writers must be none or one or many, not \"some\""),
     ("device: A1\ntcp: 7000\non_unplug: stay\n", "3:12: on_unplug must be hang-up or keep or end"),
     ("device: A1\ntcp: 7000\nwrite: yes\n", "3:8: write must be true or false"),
