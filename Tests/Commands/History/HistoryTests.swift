@@ -36,7 +36,7 @@ import Testing
         let unknown = try await box.run(words)
         #expect(
           unknown.status == EX_USAGE
-            && unknown.errorText.contains("there is no history of amount; there is history of battery.percent"),
+            && unknown.errorText.contains("there is no history of amount: there is history of battery.percent"),
           "\(unknown.errorText)")
       }
     }
