@@ -55,7 +55,8 @@ import Testing
 
   private static func command(_ place: Place, _ text: String?) async throws -> Answer {
     let program =
-      if let text { try place.start("bridge-cli", "battery", text) } else { try place.start("bridge-cli", "battery") }
+      // Without a name battery shows all.
+      if let text { try place.start("bridge-cli", "battery", text) } else { try place.start("bridge-cli", "status") }
     let result = try await program.end()
     switch result.status {
     case 0:
