@@ -31,6 +31,8 @@ package struct SetupPlan: Sendable, Hashable, Codable {
   package var kept: [SetupRole] = []
   /// Where the accessory is to be seen besides `bridge-cli`.
   package var outlets: [SetupOutlet] = []
+  /// What the user calls the accessory, and where it is. The service keeps it; nil for no change.
+  package var given: GivenName?
   /// The accessory as the service attaches it, by its place.
   package var device: String?
 

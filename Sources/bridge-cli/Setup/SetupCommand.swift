@@ -26,6 +26,7 @@ struct SetupCommand: AsyncParsableCommand, JSONCommand {
     help: .value("kind", "What it is: a driver, or the file of a description."), completion: CompletionWords.drivers)
   var driver: String?
   @Option(help: .value("name", "A name for it; default: my-KIND.")) var name: String?
+  @Option(help: .value("text", "Where it is, like Attic.")) var area: String?
   @Option(help: .value("rule", "An alarm like 'battery < 20 %'; may be repeated; none for no alarms."))
   var alarm: [String] = []
   @Option(help: .value("places", "Where it is seen: web, home-assistant, nut, metrics, separated by commas."))
@@ -47,13 +48,16 @@ struct SetupCommand: AsyncParsableCommand, JSONCommand {
 
   func validate() throws {
     let answers =
-      [driver, name, show, broker, passwordFile, from, device.text].contains { $0 != nil } || !alarm.isEmpty
+      [driver, name, area, show, broker, passwordFile, from, device.text].contains { $0 != nil } || !alarm.isEmpty
     if apply, answers || undo != nil {
       throw ValidationError("--apply takes a plan on standard input, and nothing else")
     }
     if undo != nil, answers { throw ValidationError("--undo takes the name of a setup, and nothing else") }
     if let name, SetupName.of(name) == nil {
       throw ValidationError("--name needs letters or digits, at most 64 of a to z, 0 to 9, like 'House battery'")
+    }
+    for (option, text) in [("--name", name), ("--area", area)] {
+      if let text, let problem = GivenName.problem(of: text) { throw ValidationError("\(option) \(problem)") }
     }
     if let show { _ = try SetupAnswers.outlets(show) }
     if let broker { try SetupAnswers.check(broker: broker) }

@@ -34,7 +34,7 @@ struct SetupGuide {
     let kind = try await SetupKindFinder(device: device, options: options, questions: questions).kind()
     let others = (try? await KnownDevices.source().devices()) ?? []
     let old = try await oldName(device, among: others, scope, options)
-    let name = try await name(kind, old, scope, options)
+    let (name, typed) = try await name(kind, old, scope, options)
     let alarms = try await alarms(kind, old, options)
     guard
       let profile = IdentifiedProfile(
@@ -46,6 +46,7 @@ struct SetupGuide {
     }
     var plan = try SetupPlan(profile, scope: scope, drivers: library)
     plan.device = device.place
+    plan.given = try await given(typed, old, options)
     if let warning = profile.warning { Output.note("warning: " + SafeText.escape(warning, limit: 500)) }
     let past = try await SetupQueue(label: "setup").run { [machine] () throws(AccessoryError) in
       try SetupPast(old, scope: scope, on: machine)
@@ -138,12 +139,13 @@ struct SetupGuide {
 
   private func name(
     _ kind: SetupKind, _ old: String?, _ scope: SetupPlan.Scope, _ options: SetupCommand
-  ) async throws -> String {
+  ) async throws -> (name: String, typed: String?) {
     // A second setup changes the first, whatever it is called.
-    if let old { return old }
+    if let old { return (old, options.name) }
     let taken = await names(scope)
     let kinds = Set(library.protocols.names + ProfileStore(drivers: library).profiles.map(\.name))
-    func name(_ text: String) throws -> String {
+    func name(_ text: String) throws -> (String, String?) {
+      if let problem = GivenName.problem(of: text) { throw WrongAnswer("The name \(problem).") }
       guard let name = SetupName.of(text) else {
         throw WrongAnswer("A name has letters or digits, at most 64 of a to z and 0 to 9, like House battery.")
       }
@@ -155,7 +157,7 @@ struct SetupGuide {
         throw WrongAnswer(
           "\(name) is another accessory's name: choose another one, or bridge-cli setup --undo \(name).")
       }
-      return name
+      return (name, text == name ? nil : text)
     }
     if let text = options.name {
       do { return try name(text) } catch let error as WrongAnswer { throw UsageError(error.text) }
@@ -163,6 +165,18 @@ struct SetupGuide {
     let base = "my-" + kind.find.kind
     let usual = ([base] + (2...99).map { "\(base)-\($0)" }).first { !taken.contains($0) } ?? base
     return try await questions.ask("A name for it:", usual: usual, name)
+  }
+
+  /// The name as it was typed, where it is more than the setup's, and the place.
+  private func given(_ typed: String?, _ old: String?, _ options: SetupCommand) async throws -> GivenName? {
+    var area = options.area
+    if area == nil, old == nil, questions.isAsking {
+      area = try await questions.ask("Where is it, like Attic? Enter for no place:", usual: "") { text in
+        if let problem = GivenName.problem(of: text) { throw WrongAnswer("The place \(problem).") }
+        return text.isEmpty ? nil : text
+      }
+    }
+    return typed == nil && area == nil ? nil : GivenName(name: typed, area: area)
   }
 
   private func alarms(_ kind: SetupKind, _ old: String?, _ options: SetupCommand) async throws -> [AlarmRule] {

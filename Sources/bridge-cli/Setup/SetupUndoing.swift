@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
@@ -36,6 +37,7 @@ struct SetupUndoing {
       try SetupUndo(wanted, scope: isShared ? .system : .user, on: machine)
     }
     if !dryRun {
+      await Self.forgetNames(of: wanted, isShared: isShared)
       try await SetupQueue(label: "setup").run { () throws(AccessoryError) in try undo.perform() }
     }
     if json { return Output.json(SetupUndoneDocument(undo, isDone: !dryRun)) }
@@ -44,5 +46,17 @@ struct SetupUndoing {
     for unit in undo.units { Output.line("\(dryRun ? "Would be stopped" : "Stopped"): \(unit)") }
     for kept in undo.kept { Output.line("Kept: \(SafeText.escape(kept.path, limit: 400)): \(kept.reason)") }
     if undo.removed.isEmpty, undo.kept.isEmpty { Output.line("Its files were gone already.") }
+  }
+
+  /// Takes the names back that the setup has given, unless they were changed since.
+  private static func forgetNames(of setup: String, isShared: Bool) async {
+    guard let place = isShared ? ServicePlace.system : try? ServicePlace.own(),
+      let service = try? await BridgeClient.connect(to: place)
+    else { return }
+    defer { service.close() }
+    for accessory in (try? await service.list(absent: true)) ?? [] where accessory.profile == setup {
+      guard let given = accessory.device.given, given.name.map({ SetupName.of($0) == setup }) ?? true else { continue }
+      _ = try? await service.name(accessory.device.place, name: "", area: "")
+    }
   }
 }

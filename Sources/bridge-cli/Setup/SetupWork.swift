@@ -104,6 +104,8 @@ struct SetupWork {
     let service = try await BridgeClient.connect(to: try isOwn ? ServicePlace.own() : ServicePlace.system)
     defer { service.close() }
     let accessory = try await attached(place, by: service)
+    // It isn't in the profile: the service keeps it when the accessory gets another port.
+    if let given = plan.given { _ = try await service.name(accessory.device.place, name: given.name, area: given.area) }
     if json { return Output.json(AttachDocument(accessory, wasAttached: false)) }
     view.noteAttached(accessory, plan)
     do throws(AccessoryError) {

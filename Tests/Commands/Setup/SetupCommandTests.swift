@@ -25,6 +25,7 @@ import Testing
       ),
       Question(asked: "Enter to find out:", wrong: [("jdb", "did you mean jbd?")], right: "jbd"),
       Question(asked: "A name for it:", wrong: [("…", "has letters or digits")], right: "House pack"),
+      Question(asked: "Enter for no place:", wrong: [("/dev/x", "The place")], right: "Attic"),
       Question(
         asked: "a rule of your own:", wrong: [("9", "numbers from 1 to"), ("battery << 3", "A rule is like")],
         right: "1,2"),
@@ -258,7 +259,7 @@ import Testing
       try await Tmux.with(box, rows: 40) { tmux in
         try await tmux.type("\(Sandbox.command) setup")
         try await tmux.press("Enter")
-        for asked in ["Which one?", "A name for it:", "Alarms:", "Where should it be seen"] {
+        for asked in ["Which one?", "A name for it:", "Where is it", "Alarms:", "Where should it be seen"] {
           let screen = try await tmux.wait(for: asked)
           #expect(screen.allSatisfy { $0.count <= 80 })
           try await tmux.press("Enter")
