@@ -33,7 +33,7 @@ import Testing
     let site = SampleSite([Sample.row("PACK1"), Sample.row("PACK2")])
     let stream = try await events(site)
     let first = try #require(await stream()).text
-    #expect(first.hasPrefix("retry: 3000\n") && first.components(of: "event: part\n").count == 5)
+    #expect(first.hasPrefix("retry: 3000\n") && first.components(of: "event: part\n").count == 6)
     #expect(first.contains("event: order\ndata: a-PACK1 a-PACK2\n\n"))
     #expect(first.contains("event: title\ndata: Accessories on attic\n\n"))
     // One has changed: only its card is sent.

@@ -22,7 +22,7 @@ import Testing
     let card = CardView.html(row, name: "PACK1", now: Sample.now)
     for text in [
       "<li class=\"card alarm\" id=\"a-PACK1\">", "<a href=\"accessory/PACK1\">PACK1</a>", "12<small> %</small>",
-      "discharging", "<rect class=\"level\" width=\"12\"", "<dt>Voltage</dt><dd>52.800 V</dd>",
+      "discharging", "<rect class=\"level\" width=\"12\"",
       "<dt>Power</dt><dd>-132 W</dd>", "<dt>Time to empty</dt><dd>34 min 33 s</dd>", "<p class=\"state\">alarm</p>",
       "<li class=\"alarm\">low (12 %)</li>", "Read just now", Picture.solar.svg,
     ] { #expect(card.contains(text), "\(text) in \(card)") }

@@ -126,7 +126,8 @@ extension QuirkCase {
     QuirkCase("vedirect", "damaged HEX messages between the blocks", pushes("3A414442")),
     QuirkCase("vedirect", "replies in pieces", comesInPieces(7)),
     QuirkCase("vedirect", "has labels that nobody knows", says(more: "0D0A58595A0931", in: "block")),
-    QuirkCase("vedirect", "isn't synchronised", missing: ["battery.percent", "battery.level"]) { device, _ in
+    QuirkCase("vedirect", "isn't synchronised", missing: ["battery.percent", "battery.percentTenths", "battery.level"])
+    { device, _ in
       try device.set("battery.percent", to: .nothing)
     },
     QuirkCase("vedirect", "a bad line") { _, faults in (faults.drop, faults.corrupt) = (0.2, 0.2) },
