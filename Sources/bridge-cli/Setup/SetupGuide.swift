@@ -35,6 +35,7 @@ struct SetupGuide {
     let others = (try? await KnownDevices.source().devices()) ?? []
     let old = try await oldName(device, among: others, scope, options)
     let (name, typed) = try await name(kind, old, scope, options)
+    let given = try await given(typed, old, options)
     let alarms = try await alarms(kind, old, options)
     guard
       let profile = IdentifiedProfile(
@@ -46,7 +47,7 @@ struct SetupGuide {
     }
     var plan = try SetupPlan(profile, scope: scope, drivers: library)
     plan.device = device.place
-    plan.given = try await given(typed, old, options)
+    plan.given = given
     if let warning = profile.warning { Output.note("warning: " + SafeText.escape(warning, limit: 500)) }
     let past = try await SetupQueue(label: "setup").run { [machine] () throws(AccessoryError) in
       try SetupPast(old, scope: scope, on: machine)
@@ -170,7 +171,8 @@ struct SetupGuide {
   /// The name as it was typed, where it is more than the setup's, and the place.
   private func given(_ typed: String?, _ old: String?, _ options: SetupCommand) async throws -> GivenName? {
     var area = options.area
-    if area == nil, old == nil, questions.isAsking {
+    // Whoever gives the name by an option is asked for no place.
+    if area == nil, options.name == nil, old == nil, questions.isAsking {
       area = try await questions.ask("Where is it, like Attic? Enter for no place:", usual: "") { text in
         if let problem = GivenName.problem(of: text) { throw WrongAnswer("The place \(problem).") }
         return text.isEmpty ? nil : text

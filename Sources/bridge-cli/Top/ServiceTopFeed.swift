@@ -88,7 +88,7 @@ actor ServiceTopFeed: TopFeed {
     taken.emptyText =
       isOwn
       ? "No accessory found yet: what is plugged in appears here. To simulate one: bridge-cli simulate framed"
-      : "The service has no accessory yet. To simulate one: bridge-cli simulate framed"
+      : "The service has no accessory yet. To set one up: bridge-cli setup. To simulate one: bridge-cli simulate framed"
     taken.refreshAfter = pauses.values.min()
     return taken
   }

@@ -29,6 +29,14 @@ struct IntendedDifference: Sendable {
       loss: #"["trace","SIM0001","--record","text","--json"]: error.exit_status was 78 and is 73"#,
       reason: ofAFileThatIsThere),
     IntendedDifference(
+      file: "commands/errors.jsonl", loss: #"["detach","SIM0001","--json"]: status 66 is now 69"#,
+      reason: ofNoService),
+    IntendedDifference(
+      file: "commands/errors.jsonl",
+      loss: #"["detach","SIM0001","--json"]: there is no error not_found: there is "#
+        + ##"["{\"document\":\"error\",\"error\":{\"errno\":null,\"exit_status\":69,\"kind\":\"disconnected\","##,
+      reason: ofNoService),
+    IntendedDifference(
       file: "commands/held.jsonl", loss: #"["doctor","SIM0001","--json"]: status 69 is now 0"#, reason: ofTheService),
     IntendedDifference(
       file: "commands/held.jsonl",
@@ -58,6 +66,9 @@ struct IntendedDifference: Sendable {
     "An accessory that says nothing of its state isn't in the state not_initialized: its state is unknown, which is null."
 
   private static let ofTheService = "That the service has the device is no problem: commands go through the service."
+
+  private static let ofNoService =
+    "No service was running. That isn't the same as a device that isn't there: EX_UNAVAILABLE says that something doesn't run."
 
   private static let ofAFileThatIsThere = "That is EX_CANTCREAT; nothing is wrong with a configuration."
 

@@ -29,7 +29,7 @@ import Testing
     try await Sandbox.with { box in
       _ = try await box.simulate("--serial", "X-100")
       _ = try await box.simulate("--serial", "X-200")
-      let nothing = try await box.run("battery")
+      let nothing = try await box.run("status")
       #expect(nothing.status == EX_USAGE)
       #expect(nothing.errorText.contains("X-100, X-200"))
       let prefix = try await box.run("battery", "X-", "--json")

@@ -42,7 +42,7 @@ import Testing
   /// Commands that open no device that their user names.
   private static let others = [
     "list", "top", "watch", "history", "reset", "serve", "profile", "check", "drivers", "simulate", "replay", "export",
-    "web", "notify", "demo", "help", "name", "forget",
+    "web", "notify", "demo", "help", "name", "forget", "setup",
   ]
 
   /// Every command, by the list of commands itself, so that none is forgotten.

@@ -155,7 +155,7 @@ import Testing
       full.signal(SIGTERM)
       let without = try await full.end()
       #expect(without.status == 0, "\(without.errorText)")
-      #expect(without.errorText.ranges(of: "can't be written").count == 1, "\(without.errorText)")
+      #expect(without.errorText.ranges(of: "the history can't be written").count == 1, "\(without.errorText)")
     }
   }
 }

@@ -46,7 +46,7 @@ import Testing
         ])
       let wrong = try await box.run("values", "EV3", "port_5")
       #expect(wrong.status == EX_USAGE && wrong.outputText == "")
-      #expect(wrong.errorText.contains("there is no value port_5: there are internal_current, "))
+      #expect(wrong.errorText.contains("there is no value port_5: did you mean port_1, port_3 or port_4?"))
       try await brick.stop()
     }
   }
