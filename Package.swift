@@ -89,6 +89,8 @@ let package = Package(
     .systemLibrary(name: "CLibyaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     // As CLibsystemd: bridge-fleet loads libmosquitto, and bridge-cli runs without it.
     .target(name: "CLibmosquitto"),
+    // As CLibmosquitto: the native API of Home Assistant loads libsodium.
+    .target(name: "CLibsodium"),
     .target(name: "AccessoryCore"),
     .target(name: "AccessoryProtocols", dependencies: ["AccessoryCore", "CChecksums"]),
     .target(
@@ -152,7 +154,7 @@ let package = Package(
     .target(
       name: "AccessoryExport",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryIO",
+        "AccessoryCore", "AccessoryControl", "AccessoryIO", "CLibsodium",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(

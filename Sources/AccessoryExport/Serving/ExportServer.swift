@@ -24,24 +24,13 @@ package actor ExportServer<Session: ExportSession> {
     }
   }
 
-  private struct Place {
-    var client: FairPlaces.Client
-    let transport: DescriptorTransport
-  }
-
-  private struct Places {
-    var taken: [Int: Place] = [:]
-    var lastID = 0
-  }
-
   private let prepare: @Sendable (Session.Request, _ isForReadings: Bool) async -> Session.Readings
   private let makeSession: @Sendable (NetworkAddress?) -> Session
   private let limit: Int
+  private let places: ConnectionPlaces
   private let clock: any TimerClock
   private var clients: [Int: Client] = [:]
   private var listeners: [ConnectionListener] = []
-  /// The open connections. They are counted on the I/O thread before a client is handed over.
-  private let places = Locked(Places())
 
   /// No requests of a client are answered while it has this many unread bytes.
   private static var backlogLimit: Int { 32_768 }
@@ -53,6 +42,7 @@ package actor ExportServer<Session: ExportSession> {
     session: @escaping @Sendable (NetworkAddress?) -> Session
   ) {
     (self.prepare, self.limit, self.clock, makeSession) = (prepare, limit, clock, session)
+    places = ConnectionPlaces(limit: limit)
   }
 
   /// Creates a server of readings for at most `limit` clients at a time.
@@ -84,34 +74,18 @@ package actor ExportServer<Session: ExportSession> {
     for id in Array(clients.keys) { remove(id) }
   }
 
-  /// Takes a client. If there are too many, a client from the address with the most connections is disconnected: this one, or the one
-  /// that it replaces. That one is closed at once, so that clients who come faster than they are served have no more descriptors.
+  /// Takes a client, or disconnects it if there are too many (`ConnectionPlaces`).
   package nonisolated func welcome(_ transport: DescriptorTransport) {
-    let origin = FairPlaces.Origin(transport.peer)
-    let (id, other) = places.withLock { places -> (Int?, Place?) in
-      var other: Place?
-      if places.taken.count >= limit {
-        guard let id = FairPlaces.yielding(to: origin, among: places.taken.values.lazy.map(\.client)) else {
-          return (nil, nil)
-        }
-        other = places.taken.removeValue(forKey: id)
-      }
-      places.lastID += 1
-      places.taken[places.lastID] = Place(
-        client: FairPlaces.Client(places.lastID, origin, isSettled: false), transport: transport)
-      return (places.lastID, other)
-    }
-    guard let id else { return transport.beginClose() }
-    other?.transport.beginClose()
+    guard let (id, displaced) = places.take(transport) else { return }
     Task {
-      if let other { await self.remove(other.client.id) }
+      if let displaced { await self.remove(displaced) }
       await self.join(transport, id)
     }
   }
 
   private func join(_ transport: DescriptorTransport, _ id: Int) {
     // Another client may have taken the place in the meantime.
-    guard places.withLock({ $0.taken[id] != nil }) else { return transport.beginClose() }
+    guard places.has(id) else { return transport.beginClose() }
     let client = Client(transport, makeSession(transport.peer), now: clock.now)
     clients[id] = client
     watch(id, client)
@@ -122,20 +96,12 @@ package actor ExportServer<Session: ExportSession> {
     read(id)
   }
 
-  /// The client was answered, and stays.
-  private func settle(_ id: Int) {
-    places.withLock { places in
-      guard let origin = places.taken[id]?.client.origin else { return }
-      places.taken[id]?.client = FairPlaces.Client(id, origin, isSettled: true)
-    }
-  }
-
   private func remove(_ id: Int) {
     guard let client = clients.removeValue(forKey: id) else { return }
     if let timer = client.timer { clock.cancel(timer) }
     client.sending?.cancel()
     client.transport.beginClose()
-    places.withLock { $0.taken[id] = nil }
+    places.free(id)
   }
 
   // MARK: - Time
@@ -179,7 +145,7 @@ package actor ExportServer<Session: ExportSession> {
         let answer = client.session.answer(request, from: readings, logins: logins)
         if !answer.bytes.isEmpty, client.transport.output.offer(answer.bytes) != .accepted { return remove(id) }
         if answer.isLast { return remove(id) }
-        settle(id)
+        places.settle(id)
         if let following = client.session.following {
           return mayFollow(id) ? send(following, to: id, client) : remove(id)
         }
@@ -206,12 +172,8 @@ package actor ExportServer<Session: ExportSession> {
   private func mayFollow(_ id: Int) -> Bool {
     let following = clients.filter { $0.value.sending != nil }.keys
     guard following.count >= max(1, limit * 3 / 4) else { return true }
-    let other = places.withLock { places -> Int? in
-      guard let origin = places.taken[id]?.client.origin else { return nil }
-      let others = following.compactMap { places.taken[$0]?.client }
-      return FairPlaces.yielding(
-        to: origin, among: others.map { FairPlaces.Client($0.id, $0.origin, isSettled: false) })
-    }
+    let others = following.compactMap { id in places.origin(of: id).map { FairPlaces.Client(id, $0, isSettled: false) } }
+    let other = places.origin(of: id).flatMap { FairPlaces.yielding(to: $0, among: others) }
     if let other { remove(other) }
     return other != nil
   }

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The messages of the native API, version 1.18, that this server sends. Numbers and fields are those of ESPHome's `api.proto`.
+enum NativeMessage {
+  /// The version of the interface. Clients ask for what it has.
+  static let (major, minor) = (1, 18)
+
+  /// The numbers of messages.
+  enum ID {
+    static let hello = 1, helloReply = 2, login = 3, loginReply = 4, leave = 5, leaveReply = 6, ping = 7, pingReply = 8
+    static let deviceInfo = 9, deviceInfoReply = 10, listEntities = 11, listEnd = 19, subscribeStates = 20
+    static let capabilities = 149, capabilitiesReply = 150
+    static let numberCommand = 51, selectCommand = 54, buttonCommand = 62
+  }
+
+  typealias Made = (id: Int, payload: [UInt8])
+
+  private static func make(_ id: Int, _ fields: (inout ProtobufWriter) -> Void) -> Made {
+    var writer = ProtobufWriter()
+    fields(&writer)
+    return (id, writer.bytes)
+  }
+
+  static func hello(_ box: NativeBox) -> Made {
+    make(ID.helloReply) {
+      $0.put(1, major)
+      $0.put(2, minor)
+      $0.put(3, "Accessory Bridge " + box.version)
+      $0.put(4, box.name)
+    }
+  }
+
+  static func deviceInfo(_ box: NativeBox) -> Made {
+    let areas = box.areas
+    return make(ID.deviceInfoReply) { writer in
+      writer.put(2, box.name)
+      writer.put(3, box.macText())
+      // Home Assistant shows it beside the project's version.
+      writer.put(4, "\(major).\(minor)")
+      writer.put(6, "Gateway")
+      // The part before the dot is the maker, and that after it the product.
+      writer.put(8, "Accessory Bridge.Gateway")
+      writer.put(9, cut(box.version, 31))
+      writer.put(10, Int(box.webPort))
+      writer.put(12, "Accessory Bridge")
+      writer.put(13, cut(box.friendlyName, 120))
+      writer.put(19, box.isEncrypted)
+      for device in box.devices {
+        writer.put(20, message: { inner in
+          inner.put(1, Int(device.id))
+          inner.put(2, cut(device.name, 120))
+          inner.put(3, (areas.firstIndex(of: device.area) ?? -1) + 1)
+          inner.put(4, 1)
+        })
+      }
+      for (index, area) in areas.enumerated() {
+        writer.put(21, message: { inner in
+          inner.put(1, index + 1)
+          inner.put(2, cut(area, 120))
+        })
+      }
+    }
+  }
+
+  /// An entity, without its state.
+  static func list(_ entity: NativeEntity) -> Made {
+    func common(_ writer: inout ProtobufWriter) {
+      writer.put(1, entity.objectID)
+      writer.put(fixed: 2, entity.key)
+      writer.put(3, cut(entity.name, 120))
+    }
+    let device = Int(entity.device)
+    switch entity.kind {
+    case .binarySensor:
+      return make(12) {
+        common(&$0)
+        $0.put(5, entity.deviceClass)
+        $0.put(7, entity.isDisabled)
+        $0.put(9, entity.category.rawValue)
+        $0.put(10, device)
+      }
+    case .sensor(let unit, let decimals, let stateClass):
+      return make(16) {
+        common(&$0)
+        $0.put(6, cut(unit, 63))
+        $0.put(7, decimals)
+        $0.put(9, entity.deviceClass)
+        $0.put(10, stateClass.rawValue)
+        $0.put(12, entity.isDisabled)
+        $0.put(13, entity.category.rawValue)
+        $0.put(14, device)
+      }
+    case .textSensor:
+      return make(18) {
+        common(&$0)
+        $0.put(6, entity.isDisabled)
+        $0.put(7, entity.category.rawValue)
+        $0.put(8, entity.deviceClass)
+        $0.put(9, device)
+      }
+    case .button:
+      return make(61) {
+        common(&$0)
+        $0.put(6, entity.isDisabled)
+        $0.put(7, entity.category.rawValue)
+        $0.put(8, entity.deviceClass)
+        $0.put(9, device)
+      }
+    case .number(let minimum, let maximum, let step, let unit):
+      return make(49) {
+        common(&$0)
+        $0.put(6, minimum)
+        $0.put(7, maximum)
+        $0.put(8, step)
+        $0.put(9, entity.isDisabled)
+        $0.put(10, entity.category.rawValue)
+        $0.put(11, cut(unit, 63))
+        // A field to type into, since a slider's every step would be sent.
+        $0.put(12, 1)
+        $0.put(14, device)
+      }
+    case .select(let words):
+      return make(52) { writer in
+        common(&writer)
+        for word in words { writer.put(6, word) }
+        writer.put(7, entity.isDisabled)
+        writer.put(8, entity.category.rawValue)
+        writer.put(9, device)
+      }
+    }
+  }
+
+  /// The state of an entity; nil for one that has none. An unknown state is told as missing.
+  static func state(_ entity: NativeEntity, _ state: NativeState?) -> Made? {
+    let device = Int(entity.device)
+    func make(_ id: Int, _ value: (inout ProtobufWriter) -> Bool) -> Made {
+      Self.make(id) {
+        $0.put(fixed: 1, entity.key)
+        if !value(&$0) { $0.put(3, true) }
+        $0.put(4, device)
+      }
+    }
+    switch entity.kind {
+    case .binarySensor:
+      return make(21) {
+        guard case .flag(let flag)? = state else { return false }
+        $0.put(2, flag)
+        return true
+      }
+    case .sensor, .number:
+      let id = if case .sensor = entity.kind { 25 } else { 50 }
+      return make(id) {
+        guard case .number(let number)? = state, number.isFinite else { return false }
+        $0.put(2, number)
+        return true
+      }
+    case .textSensor, .select:
+      let id = if case .textSensor = entity.kind { 27 } else { 53 }
+      return make(id) {
+        guard case .text(let text)? = state else { return false }
+        $0.put(2, cut(text, 255))
+        return true
+      }
+    case .button: return nil
+    }
+  }
+
+  /// The beginning of a text, in characters.
+  private static func cut(_ text: String, _ count: Int) -> String { String(text.prefix(count)) }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import CLibsodium
+
+/// The cryptography of the native API, by libsodium, which is loaded when it is first used.
+enum Sodium {
+  /// What was wrong when the library was loaded; nil if nothing was.
+  private static let problem: String? = shim_load_libsodium().map { String(cString: $0) }
+
+  /// The length of keys and hashes, and of the tag of a sealed message.
+  static let (keyLength, tagLength) = (32, 16)
+
+  /// Throws `unsupported` if the library isn't there.
+  static func load() throws(AccessoryError) {
+    guard let problem else { return }
+    throw AccessoryError(
+      .unsupported, "encryption needs libsodium (\(problem)): sudo apt install libsodium23")
+  }
+
+  /// Random bytes from the kernel.
+  static func random(_ count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    randombytes_buf(&bytes, count)
+    return bytes
+  }
+
+  /// Overwrites a secret that isn't needed any more.
+  static func wipe(_ secret: inout [UInt8]) {
+    sodium_memzero(&secret, secret.count)
+    secret = []
+  }
+
+  static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+    var hash = [UInt8](repeating: 0, count: keyLength)
+    _ = crypto_hash_sha256(&hash, bytes, UInt64(bytes.count))
+    return hash
+  }
+
+  /// HMAC-SHA-256 (RFC 2104) with a key of at most 64 bytes.
+  static func hmac(_ key: [UInt8], _ bytes: [UInt8]) -> [UInt8] {
+    let block = key + [UInt8](repeating: 0, count: max(0, 64 - key.count))
+    return sha256(block.map { $0 ^ 0x5C } + sha256(block.map { $0 ^ 0x36 } + bytes))
+  }
+
+  /// The public key of a secret one.
+  static func publicKey(of secret: [UInt8]) -> [UInt8] {
+    var key = [UInt8](repeating: 0, count: keyLength)
+    _ = crypto_scalarmult_curve25519_base(&key, secret)
+    return key
+  }
+
+  /// The secret that two keys share (X25519); nil for a public key that gives none.
+  static func shared(_ secret: [UInt8], with other: [UInt8]) -> [UInt8]? {
+    var shared = [UInt8](repeating: 0, count: keyLength)
+    guard secret.count == keyLength, other.count == keyLength, crypto_scalarmult_curve25519(&shared, secret, other) == 0 else {
+      return nil
+    }
+    return shared
+  }
+
+  /// Seals a message (ChaCha20-Poly1305, RFC 8439).
+  static func seal(_ bytes: [UInt8], associated: [UInt8] = [], nonce: [UInt8], key: [UInt8]) -> [UInt8] {
+    var sealed = [UInt8](repeating: 0, count: bytes.count + tagLength)
+    _ = crypto_aead_chacha20poly1305_ietf_encrypt(
+      &sealed, nil, bytes, UInt64(bytes.count), associated, UInt64(associated.count), nil, nonce, key)
+    return sealed
+  }
+
+  /// Opens a sealed message; nil if it is another's.
+  static func open(_ sealed: [UInt8], associated: [UInt8] = [], nonce: [UInt8], key: [UInt8]) -> [UInt8]? {
+    guard sealed.count >= tagLength else { return nil }
+    var bytes = [UInt8](repeating: 0, count: sealed.count - tagLength)
+    let isOwn = crypto_aead_chacha20poly1305_ietf_decrypt(
+      &bytes, nil, nil, sealed, UInt64(sealed.count), associated, UInt64(associated.count), nonce, key)
+    return isOwn == 0 ? bytes : nil
+  }
+}
