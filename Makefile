@@ -2,7 +2,7 @@
 
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
 BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev libsystemd-dev libmosquitto-dev
-TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux jq binutils mandoc nut-client mosquitto mosquitto-clients openssl dpkg-dev
+TEST_PACKAGES = $(BUILD_PACKAGES) libsodium23 util-linux umockdev libumockdev-dev systemd tmux jq binutils mandoc nut-client mosquitto mosquitto-clients openssl dpkg-dev
 
 # What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.
 LAB_PACKAGES = $(TEST_PACKAGES) qemu-system-x86 busybox-static nut-server binutils kmod cpio xz-utils udev systemd usbutils picocom

@@ -44,7 +44,8 @@ struct NativeLine: Sendable {
 
   /// A connection; encrypted with a `psk` of 32 bytes. `secret` makes this connection's secret key.
   init(
-    psk: [UInt8]?, name: String, mac: String, secret: @escaping @Sendable () -> [UInt8] = { Sodium.random(Sodium.keyLength) }
+    psk: [UInt8]?, name: String, mac: String,
+    secret: @escaping @Sendable () -> [UInt8] = { Sodium.random(Sodium.keyLength) }
   ) {
     (self.psk, self.name, self.mac, makeSecret) = (psk, name, mac, secret)
   }
@@ -101,7 +102,8 @@ struct NativeLine: Sendable {
     guard first == 0 else {
       // A client that wants encryption learns from this that there is none.
       output += first == 1 ? [0, 0, 0] : []
-      return end(first == 1 ? "it wants an encrypted connection, and this one isn't" : "it doesn't speak the native API")
+      return end(
+        first == 1 ? "it wants an encrypted connection, and this one isn't" : "it doesn't speak the native API")
     }
     var place = rest.dropFirst()
     var numbers: [Int] = []
@@ -135,7 +137,8 @@ struct NativeLine: Sendable {
     }
     guard rest.count >= 3 else { return .success(nil) }
     let length = Int(rest[start + 1]) << 8 | Int(rest[start + 2])
-    if case .open = state {} else if length > Self.handshakeLimit {
+    if case .open = state {
+    } else if length > Self.handshakeLimit {
       return .failure(Wrong(reason: NoiseHandshake.Refusal.wrongLength.rawValue, log: "its handshake is too long"))
     }
     guard rest.count >= 3 + length else { return .success(nil) }

@@ -46,18 +46,22 @@ enum NativeMessage {
       writer.put(13, cut(box.friendlyName, 120))
       writer.put(19, box.isEncrypted)
       for device in box.devices {
-        writer.put(20, message: { inner in
-          inner.put(1, Int(device.id))
-          inner.put(2, cut(device.name, 120))
-          inner.put(3, (areas.firstIndex(of: device.area) ?? -1) + 1)
-          inner.put(4, 1)
-        })
+        writer.put(
+          20,
+          message: { inner in
+            inner.put(1, Int(device.id))
+            inner.put(2, cut(device.name, 120))
+            inner.put(3, (areas.firstIndex(of: device.area) ?? -1) + 1)
+            inner.put(4, 1)
+          })
       }
       for (index, area) in areas.enumerated() {
-        writer.put(21, message: { inner in
-          inner.put(1, index + 1)
-          inner.put(2, cut(area, 120))
-        })
+        writer.put(
+          21,
+          message: { inner in
+            inner.put(1, index + 1)
+            inner.put(2, cut(area, 120))
+          })
       }
     }
   }

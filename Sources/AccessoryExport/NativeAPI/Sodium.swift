@@ -53,7 +53,8 @@ enum Sodium {
   /// The secret that two keys share (X25519); nil for a public key that gives none.
   static func shared(_ secret: [UInt8], with other: [UInt8]) -> [UInt8]? {
     var shared = [UInt8](repeating: 0, count: keyLength)
-    guard secret.count == keyLength, other.count == keyLength, crypto_scalarmult_curve25519(&shared, secret, other) == 0 else {
+    guard secret.count == keyLength, other.count == keyLength, crypto_scalarmult_curve25519(&shared, secret, other) == 0
+    else {
       return nil
     }
     return shared

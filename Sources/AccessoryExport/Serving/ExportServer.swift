@@ -172,7 +172,8 @@ package actor ExportServer<Session: ExportSession> {
   private func mayFollow(_ id: Int) -> Bool {
     let following = clients.filter { $0.value.sending != nil }.keys
     guard following.count >= max(1, limit * 3 / 4) else { return true }
-    let others = following.compactMap { id in places.origin(of: id).map { FairPlaces.Client(id, $0, isSettled: false) } }
+    let others = following.compactMap { id in places.origin(of: id).map { FairPlaces.Client(id, $0, isSettled: false) }
+    }
     let other = places.origin(of: id).flatMap { FairPlaces.yielding(to: $0, among: others) }
     if let other { remove(other) }
     return other != nil

@@ -126,7 +126,9 @@ import Testing
     #expect(fields.float(5) == 57.5 && fields.number(6) == 0 && fields.bytes(7) == [8, 1] && fields.number(2) == 0)
   }
 
-  @Test(arguments: ["08", "0a05 01", "25 0102", "09 01", "0b", "00 01", "ffffffffffffffffffff01", "08ffffffffffffffffff02"])
+  @Test(arguments: [
+    "08", "0a05 01", "25 0102", "09 01", "0b", "00 01", "ffffffffffffffffffff01", "08ffffffffffffffffff02",
+  ])
   func brokenFieldsAreNoMessage(_ text: String) throws {
     #expect(ProtobufFields((try Self.bytes(text))[...]) == nil)
   }

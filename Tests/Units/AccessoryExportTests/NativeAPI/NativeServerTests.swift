@@ -19,7 +19,8 @@ import Testing
   private static let beep = NativeEntity(device: 7, key: 11, name: "Beep", kind: .button)
 
   private static var box: NativeBox {
-    var box = NativeBox(name: "box", friendlyName: "Box", mac: [2, 0, 0xC0, 0xFF, 0xEE, 1], version: "1.0", isEncrypted: false)
+    var box = NativeBox(
+      name: "box", friendlyName: "Box", mac: [2, 0, 0xC0, 0xFF, 0xEE, 1], version: "1.0", isEncrypted: false)
     box.devices = [.init(id: 7, name: "House", area: "Attic")]
     box.entities = [charge, mode, limit, beep]
     box.states = [charge.id: .number(57), mode.id: .text("on")]
@@ -33,7 +34,8 @@ import Testing
   private func frame(_ id: Int, _ fields: (inout ProtobufWriter) -> Void = { _ in }) -> [UInt8] {
     var writer = ProtobufWriter()
     fields(&writer)
-    return [0, UInt8(writer.bytes.count)] + (id < 128 ? [UInt8(id)] : [UInt8(id & 0x7F) | 0x80, UInt8(id >> 7)]) + writer.bytes
+    return [0, UInt8(writer.bytes.count)] + (id < 128 ? [UInt8(id)] : [UInt8(id & 0x7F) | 0x80, UInt8(id >> 7)])
+      + writer.bytes
   }
 
   /// The messages in what the server sent.
@@ -92,17 +94,39 @@ import Testing
     _ = session.take(frame(1), Self.box)
     func commands(_ frame: [UInt8]) -> [NativeCommand] { session.take(frame, Self.box).commands }
     #expect(
-      commands(frame(62) { $0.put(fixed: 1, 11); $0.put(2, 7) }) == [.init(entity: Self.beep.id, value: .press)])
+      commands(
+        frame(62) {
+          $0.put(fixed: 1, 11); $0.put(2, 7)
+        }) == [.init(entity: Self.beep.id, value: .press)])
     #expect(
-      commands(frame(51) { $0.put(fixed: 1, 10); $0.put(2, 3 as Float); $0.put(3, 7) })
+      commands(
+        frame(51) {
+          $0.put(fixed: 1, 10); $0.put(2, 3 as Float); $0.put(3, 7)
+        })
         == [.init(entity: Self.limit.id, value: .number(3))])
     for number in [Float.nan, 11, -1] {
-      #expect(commands(frame(51) { $0.put(fixed: 1, 10); $0.put(2, number); $0.put(3, 7) }) == [])
+      #expect(
+        commands(
+          frame(51) {
+            $0.put(fixed: 1, 10); $0.put(2, number); $0.put(3, 7)
+          }) == [])
     }
-    #expect(commands(frame(54) { $0.put(fixed: 1, 9); $0.put(2, "evil"); $0.put(3, 7) }) == [])
+    #expect(
+      commands(
+        frame(54) {
+          $0.put(fixed: 1, 9); $0.put(2, "evil"); $0.put(3, 7)
+        }) == [])
     // Another device's, and an unknown one.
-    #expect(commands(frame(62) { $0.put(fixed: 1, 11); $0.put(2, 8) }) == [])
-    #expect(commands(frame(62) { $0.put(fixed: 1, 12); $0.put(2, 7) }) == [])
+    #expect(
+      commands(
+        frame(62) {
+          $0.put(fixed: 1, 11); $0.put(2, 8)
+        }) == [])
+    #expect(
+      commands(
+        frame(62) {
+          $0.put(fixed: 1, 12); $0.put(2, 7)
+        }) == [])
   }
 
   @Test func nothingIsAnsweredBeforeTheHello() {
