@@ -23,12 +23,18 @@ package enum ExitStatus {
     (of(signal: SIGINT), "interrupted"),
   ]
 
-  /// The section of the help that lists the statuses.
-  package static let help =
-    "EXIT STATUS\n"
-    + meanings.map { status, meaning in
-      "  \(status)" + String(repeating: " ", count: 4 - "\(status)".count) + meaning
-    }.joined(separator: "\n")
+  /// The section of the help that lists the statuses. It is made at each start, so by loops: those of collections take longer, as their
+  /// types are made first.
+  package static let help: String = {
+    var text = "EXIT STATUS"
+    for (status, meaning) in meanings {
+      let number = String(status)
+      text += "\n  " + number
+      for _ in number.utf8.count..<4 { text += " " }
+      text += meaning
+    }
+    return text
+  }()
 
   /// For incorrect use of a command.
   package static let usage = EX_USAGE

@@ -49,7 +49,7 @@ struct NameCommand: AsyncParsableCommand, JSONCommand {
 
 struct Forget: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Makes the service forget an accessory that is gone.",
+    commandName: "forget", abstract: "Makes the service forget an accessory that is gone.",
     discussion: """
       An accessory that was attached stays in lists with its last reading and its alarms until it is forgotten, after 30 days by \
       itself. Its name and its history stay.

@@ -14,7 +14,7 @@ enum CommandNames {
     var words = arguments[...]
     let isHelp = words.first == "help"
     if isHelp { words = words.dropFirst() }
-    if !isHelp { try checkOrder(words) }
+    if !isHelp, words.first?.hasPrefix("-") == true { try checkOrder(words) }
     while let word = words.popFirst(), !word.hasPrefix("-") {
       let commands = command.configuration.subcommands
       // A command without subcommands: the word is its argument.
@@ -24,6 +24,7 @@ enum CommandNames {
       }
       let names = commands.map { $0._commandName }
       guard let place = names.firstIndex(of: word) else {
+        if !isHelp, path == BridgeCLI.name { try checkOrder(arguments[...]) }
         // A kind that a file describes: the command simulates it.
         if command == Simulate.self {
           if SimulatedKinds.isDescribed(word) { return }
