@@ -202,6 +202,6 @@ final class AccessoryMemory: KeptState {
   /// Writes what is known when the service ends, before it lets go of the accessories.
   func end(on service: isolated BridgeService) {
     expiry.cancel(on: service.clock)
-    kept.write(on: service)
+    kept.end(on: service)
   }
 }

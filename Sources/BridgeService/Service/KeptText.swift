@@ -27,6 +27,7 @@ final class KeptText {
   private var work: Task<Void, Never>?
   private var isFailing = false
   private var isRead = false
+  private var isEnded = false
   /// The timers until the file is read again, and until it is written.
   private var (retry, writing) = (DeadlineTimer(), DeadlineTimer())
 
@@ -89,7 +90,7 @@ final class KeptText {
   /// Writes the state now.
   func write(on service: isolated BridgeService) {
     writing.cancel(on: service.clock)
-    guard isRead, let (file, queue) = file else { return }
+    guard isRead, !isEnded, let (file, queue) = file else { return }
     let (bytes, before) = (Array(state(service).text(on: service).utf8), work)
     work = Task {
       await before?.value
@@ -99,6 +100,12 @@ final class KeptText {
       }
       wrote(error, on: service)
     }
+  }
+
+  /// Writes the state as it is before the service lets go of everything. What would be written after that isn't.
+  func end(on service: isolated BridgeService) {
+    write(on: service)
+    isEnded = true
   }
 
   private func wrote(_ error: AccessoryError?, on service: isolated BridgeService) {

@@ -110,6 +110,19 @@ import Testing
     }
   }
 
+  /// The history, too, is written at the end, when the service has let go of everything: nothing of what was there is lost by that.
+  @Test func whatIsThereAtTheEndIsKept() async throws {
+    let file = MemoryHistoryFile()
+    try await ServiceHarness.with(Self.configure(file)) { harness in
+      try await harness.simulate("STAYS")
+      try await harness.attached("STAYS")
+      await harness.service.close()
+      await harness.service.writeMemoryAgain()
+      let text = String(decoding: file.state.value.bytes ?? [], as: UTF8.self)
+      #expect(text.contains("STAYS"), "\(text)")
+    }
+  }
+
   /// What is gone before the service ends, and what goes while it isn't running, is known after its next start; an alarm isn't raised
   /// twice.
   @Test func itSurvivesARestart() async throws {
@@ -278,5 +291,12 @@ import Testing
       #expect(try await client.call(Bridge.Name(device: "NAME2", name: "Shed")).device.given?.name == "Shed")
       #expect(try await Self.absent(client).map(\.device.given?.name) == ["Shed"])
     }
+  }
+}
+
+extension BridgeService {
+  fileprivate func writeMemoryAgain() async {
+    memory.kept.write(on: self)
+    await memory.kept.finish(on: self)
   }
 }
