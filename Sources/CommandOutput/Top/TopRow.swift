@@ -187,29 +187,38 @@ package struct TopRow: Sendable, Hashable {
   /// All reasons to look at it: raised alarms first, then the accessory's own reports, without those that an alarm says already.
   package var reasons: [Alarm] {
     let alarms = accessory.alarms ?? []
+    let said = alarms.compactMap { try? AlarmRule($0.rule).condition }
     var reasons = alarms.map(Alarm.init)
-    func isSaid(_ beginnings: String...) -> Bool {
-      alarms.contains { alarm in beginnings.contains { alarm.rule.hasPrefix($0) } }
-    }
     if let battery = accessory.battery {
-      if isSaid("battery <", "battery level") {
-        // Of the same charge.
+      if said.contains(where: Self.isOfLowCharge) {
+        // The alarm says it.
       } else if battery.level == .critical {
         reasons.append(Alarm("battery critical", .alarm, word: "critical"))
       } else if battery.level == .low {
         reasons.append(Alarm("battery low", .warning, word: "low"))
       }
-      for fault in battery.faults ?? [] where !isSaid("fault") {
+      for fault in battery.faults ?? [] where !said.contains(.fault(nil)) && !said.contains(.fault(fault)) {
         reasons.append(Alarm("fault: \(SafeText.escape(fault))", .alarm, word: SafeText.escape(fault)))
       }
-      for warning in battery.warnings ?? [] where !isSaid("warning") {
+      for warning in battery.warnings ?? [] where !said.contains(.warning(nil)) && !said.contains(.warning(warning)) {
         reasons.append(Alarm("warning: \(SafeText.escape(warning))", .warning, word: SafeText.escape(warning)))
       }
     }
-    if let status = accessory.status, status.state == .fault, !isSaid("fault", "state") {
-      reasons.append(Alarm("fault" + (status.faultCode.map { " \($0)" } ?? ""), .alarm))
+    if let status = accessory.status, status.state == .fault {
+      let code = status.faultCode.map { "\($0)" }
+      if !said.contains(.fault(nil)), code == nil || !said.contains(.fault(code)) {
+        reasons.append(Alarm("fault" + (code.map { " \($0)" } ?? ""), .alarm))
+      }
     }
     return reasons
+  }
+
+  private static func isOfLowCharge(_ condition: AlarmRule.Condition) -> Bool {
+    switch condition {
+    case .number(.part(let part), .less, _, _), .number(.part(let part), .lessOrEqual, _, _): part.rawValue == "battery"
+    case .word(.part(let part), _, _): part.rawValue == "battery level"
+    case .number, .word, .fault, .warning, .silence: false
+    }
   }
 
   /// The most urgent of the reasons.

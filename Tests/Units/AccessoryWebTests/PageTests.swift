@@ -41,6 +41,20 @@ import Testing
     #expect(card.components(of: "battery &lt; 20 %").count == 2)
   }
 
+  /// An alarm hides only what it says.
+  @Test(arguments: [
+    ("fault_voltage > 3 V", ["fault: hot", "warning: old"]), ("fault cold", ["fault: hot", "warning: old"]),
+    ("fault hot for 2 min", ["warning: old"]), ("fault", ["warning: old"]), ("warning", ["fault: hot"]),
+    ("no rule at all <<", ["fault: hot", "warning: old"]),
+  ])
+  func anAlarmHidesOnlyWhatItSays(_ rule: String, _ left: [String]) {
+    var row = Sample.row("PACK1")
+    row.battery?.faults = ["hot"]
+    row.battery?.warnings = ["old"]
+    row.alarms = [AccessoryAlarm(name: "mine", rule: rule, since: Sample.wallClock)]
+    #expect(row.reasons.map(\.text) == ["alarm: mine"] + left)
+  }
+
   @Test func anAlmostEmptyBatteryIsRed() {
     let row = Sample.row("PACK1", percent: 2, level: .normal)
     #expect(CardView.charge(row).contains("<p class=\"charge red\">"))
