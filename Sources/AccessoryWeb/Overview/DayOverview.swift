@@ -52,7 +52,8 @@ package struct DayOverview: Sendable {
         isOpen = false
         continue
       }
-      let y = high > low ? 23 - 22 * min(max((mean - low) / (high - low), 0), 1) : 12
+      let part = (mean - low) / (high - low)
+      let y = high > low && part.isFinite ? 23 - 22 * min(max(part, 0), 1) : 12
       func add(_ time: Double) {
         let x = 100 * min(max((time - start) / Self.reach, 0), 1)
         path += (isOpen ? "L" : "M") + Self.number(x) + " " + Self.number(y)
@@ -69,32 +70,4 @@ package struct DayOverview: Sendable {
   }
 
   private static func number(_ value: Double) -> String { DecimalText.short((value * 10).rounded() / 10) }
-}
-
-/// The overviews of the accessories in the list. They are asked for one after another while somebody looks at the list, so that many
-/// accessories don't load the service.
-struct DayOverviews: Sendable {
-  /// The most accessories of which an overview is kept.
-  private static let limit = 256
-  /// How long one is shown before it is asked for again.
-  private static let age = Duration.seconds(300)
-
-  private var known: [UInt64: DayOverview] = [:]
-
-  subscript(_ key: UInt64) -> DayOverview? { known[key] }
-
-  /// Those of the accessories whose overview is missing or old.
-  func wanted(among rows: [TopRow], now: MonotonicTime) -> [TopRow] {
-    rows.prefix(Self.limit).filter { row in
-      guard row.isServed, row.gateway == nil else { return false }
-      return known[row.key].map { now - $0.time >= Self.age } ?? true
-    }
-  }
-
-  mutating func put(_ overview: DayOverview, for row: TopRow) {
-    if known[row.key] == nil, known.count >= Self.limit, let oldest = known.min(by: { $0.value.time < $1.value.time }) {
-      known[oldest.key] = nil
-    }
-    known[row.key] = overview
-  }
 }

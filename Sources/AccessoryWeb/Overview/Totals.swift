@@ -30,15 +30,19 @@ struct Totals: Sendable, Hashable {
 
   private static func add(_ row: TopRow, to sum: inout Double?) {
     for part in row.headline.parts {
-      guard case .value(let value) = part, value.quantity == .power, let number = value.number, number.isFinite else {
-        continue
-      }
-      sum = (sum ?? 0) + (value.unit == .kilowatt ? number * 1_000 : number)
+      guard case .value(let value) = part, value.quantity == .power, let number = value.number else { continue }
+      let watts = value.unit == .kilowatt ? number * 1_000 : number
+      // More than all power plants of the world together is no reading.
+      if abs(watts) < greatest { sum = (sum ?? 0) + watts }
       return
     }
   }
 
-  private static func text(_ watts: Double) -> String { HeadlineView.power(Int(min(max(watts, -1e12), 1e12) * 1_000)) }
+  private static let greatest = 1e13
+
+  private static func text(_ watts: Double) -> String {
+    HeadlineView.power(Int(exactly: (watts * 1_000).rounded()) ?? 0)
+  }
 
   /// The list of the sums; an empty element if nothing is known.
   var html: String {

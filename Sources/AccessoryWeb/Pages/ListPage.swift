@@ -53,7 +53,7 @@ struct ListPage {
   }
 
   /// The page's main element with its parts.
-  func main(_ content: LiveContent) -> String {
+  static func main(_ content: LiveContent, _ choice: ListChoice) -> String {
     let parts = content.parts.map(\.html)
     let (head, items) = (parts.prefix(3).joined(), parts.dropFirst(3).joined())
     let list = choice.isTable ? TableView.table(items) : "<ul id=\"list\" class=\"cards\">\(items)</ul>"

@@ -34,6 +34,7 @@ package actor WebSite {
   private let clock: any TimerClock
   private let wallClock: @Sendable () -> Double
   let state: WebState
+  private let overviews: OverviewReader
   private var guesses = GuessLimit()
   /// The state for performing commands; nil if they aren't allowed.
   private(set) var acting: Acting?
@@ -42,13 +43,9 @@ package actor WebSite {
   private var feedNumber: UInt64 = 0
   /// The lists that browsers show now.
   private var shown: [ListChoice: (version: UInt64, time: MonotonicTime, content: LiveContent)] = [:]
-  private var overviews = DayOverviews()
-  private var filling: Task<Void, Never>?
 
   /// The most lists that are kept for other browsers.
   private static let shownLimit = 16
-  /// How long the first page waits for the graphs of the last 24 hours, and after how many of them it is drawn again.
-  private static let (overviewPatience, overviewGroup) = (Duration.milliseconds(300), 16)
   /// The most accessories whose history is kept.
   private static let historyLimit = 4
   /// How long an unchanged list is reused for other browsers.
@@ -62,6 +59,7 @@ package actor WebSite {
   ) {
     (self.settings, self.clock, self.wallClock) = (settings, clock, wallClock)
     state = WebState(clock: clock, wallClock: wallClock, feed: feed)
+    overviews = OverviewReader(state, clock: clock, wallClock: wallClock)
     acting = settings.allowsCommands && settings.token != nil ? Acting() : nil
   }
 
@@ -183,17 +181,13 @@ package actor WebSite {
   private func list(_ choice: ListChoice, isHead: Bool) async -> WebReply {
     let look = await Look(at: state)
     defer { withExtendedLifetime(look) {} }
-    await fillOverviews(atMost: Self.overviewPatience)
+    await overviews.wait()
     let content = await listContent(choice)
     let html = PageFrame.html(
-      title: content.title, heading: "<h1>\(HTML.text(settings.title))</h1>", main: page(choice).main(content),
+      title: content.title, heading: "<h1>\(HTML.text(settings.title))</h1>", main: ListPage.main(content, choice),
       root: "",
       events: "events\(choice.query)", footer: footer)
     return .page(html, hasForms: true, isHead: isHead)
-  }
-
-  private func page(_ choice: ListChoice) -> ListPage {
-    ListPage(title: settings.title, choice: choice, overviews: overviews, now: clock.now, wallClock: wallClock())
   }
 
   private func listContent(_ choice: ListChoice) async -> LiveContent {
@@ -201,14 +195,13 @@ package actor WebSite {
     if let known = shown[choice], known.version == version, clock.now - known.time < Self.listAge {
       return known.content
     }
-    await forgetOldFeed()
     let snapshot = await state.snapshot()
-    let content = page(choice).content(snapshot)
+    let page = ListPage(
+      title: settings.title, choice: choice, overviews: await overviews.overviews(of: snapshot.rows.map(\.row)),
+      now: clock.now, wallClock: wallClock())
+    let content = page.content(snapshot)
     if shown.count >= Self.shownLimit { shown = [:] }
     shown[choice] = (version, clock.now, content)
-    if filling == nil, !overviews.wanted(among: snapshot.rows.map(\.row), now: clock.now).isEmpty {
-      filling = Task { await self.fillOverviews() }
-    }
     return content
   }
 
@@ -222,41 +215,7 @@ package actor WebSite {
   /// What is known of one feed means nothing in the next one.
   private func forgetOldFeed() async {
     let feed = await state.feedNumber
-    if feed != feedNumber { (feedNumber, histories, known, overviews) = (feed, [:], nil, DayOverviews()) }
-  }
-
-  /// Asks for the overviews that are missing or old, and shows them.
-  private func fillOverviews() async {
-    let look = await Look(at: state)
-    defer { withExtendedLifetime(look) {} }
-    var count = 0
-    let rows = await state.snapshot().rows.map(\.row)
-    for row in overviews.wanted(among: rows, now: clock.now) {
-      let (feed, name) = (feedNumber, DayOverview.seriesName(of: row))
-      let (series, energy) = await state.day(of: row, name, step: DayOverview.step)
-      guard feed == feedNumber else { break }
-      overviews.put(DayOverview(series, energy, name: name, time: clock.now, now: wallClock()), for: row)
-      count += 1
-      if count % Self.overviewGroup == 0 { await state.redraw() }
-    }
-    filling = nil
-    if count % Self.overviewGroup != 0 { await state.redraw() }
-  }
-
-  /// The same, and doesn't wait longer than this.
-  private func fillOverviews(atMost patience: Duration) async {
-    await forgetOldFeed()
-    let done = OneShot<Void>()
-    let timer = clock.schedule(at: clock.now + patience) { done.finish() }
-    if filling == nil { filling = Task { await self.fillOverviews() } }
-    let filling = filling
-    let waiting = Task {
-      await filling?.value
-      done.finish()
-    }
-    await done.value()
-    clock.cancel(timer)
-    waiting.cancel()
+    if feed != feedNumber { (feedNumber, histories, known) = (feed, [:], nil) }
   }
 
   // MARK: - One accessory

@@ -32,6 +32,18 @@ import Testing
     #expect(Totals([stale, Sample.away("B")], DayOverviews()).html == "<div id=\"totals\"></div>")
   }
 
+  @Test func impossiblePowersAreNotSummed() {
+    let rows = [1e308, -1e308, .infinity, .nan, 1e300].enumerated().map { index, number in
+      var meter = Sample.row("M\(index)", driver: "sdm120")
+      meter.battery = nil
+      meter.accessory.values = ValuesReading(
+        [AccessoryValue("power", quantity: .power, unit: .kilowatt, content: .number(number), importance: .headline)],
+        at: Sample.now)
+      return meter
+    }
+    #expect(Totals(rows, DayOverviews()).html == "<div id=\"totals\"></div>")
+  }
+
   @Test func theEnergySinceMidnightIsSummed() {
     let hour = Int(Sample.wallClock / 3_600)
     let energy = Energy(hours: [
@@ -70,7 +82,11 @@ import Testing
     #expect(overview(points).picture(now: Sample.wallClock) == "")
     let far = overview(
       [.init(time: -1e300, span: .infinity, 1), .init(time: Sample.wallClock - 60, span: 1e300, 2)], "x")
-    let picture = far.picture(now: Sample.wallClock)
+    let wide = overview(
+      [-1.7e308, 1.7e308, 0].enumerated().map {
+        .init(time: Sample.wallClock - 9_000 + 3_000 * Double($0), span: 3_000, $1)
+      }, "x")
+    let picture = far.picture(now: Sample.wallClock) + wide.picture(now: Sample.wallClock)
     #expect(!picture.contains("nan") && !picture.contains("inf"))
   }
 
