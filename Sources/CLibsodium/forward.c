@@ -8,8 +8,6 @@
 
 // A line for each: result, name, parameters, arguments.
 #define FUNCTIONS(F)                                                                                                     \
-  F(int, crypto_hash_sha256, (unsigned char *hash, const unsigned char *bytes, unsigned long long count),                \
-    (hash, bytes, count))                                                                                                \
   F(int, crypto_scalarmult_curve25519, (unsigned char *shared, const unsigned char *secret, const unsigned char *other), \
     (shared, secret, other))                                                                                             \
   F(int, crypto_scalarmult_curve25519_base, (unsigned char *own, const unsigned char *secret), (own, secret))            \
@@ -29,11 +27,6 @@
   __attribute__((visibility("hidden"))) result name parameters { return real_##name arguments; }
 FUNCTIONS(FORWARD)
 
-static void (*real_randombytes_buf)(void *, size_t);
-static void (*real_sodium_memzero)(void *, size_t);
-__attribute__((visibility("hidden"))) void randombytes_buf(void *buffer, size_t count) { real_randombytes_buf(buffer, count); }
-__attribute__((visibility("hidden"))) void sodium_memzero(void *buffer, size_t count) { real_sodium_memzero(buffer, count); }
-
 const char *shim_load_libsodium(void) {
   void *library = dlopen("libsodium.so.23", RTLD_NOW | RTLD_LOCAL);
   // Newer distributions.
@@ -42,8 +35,6 @@ const char *shim_load_libsodium(void) {
 #define FIND(result, name, parameters, arguments) \
   if ((real_##name = dlsym(library, #name)) == NULL) return dlerror();
   FUNCTIONS(FIND)
-  if ((real_randombytes_buf = dlsym(library, "randombytes_buf")) == NULL) return dlerror();
-  if ((real_sodium_memzero = dlsym(library, "sodium_memzero")) == NULL) return dlerror();
   int (*initialize)(void) = (int (*)(void))dlsym(library, "sodium_init");
   if (initialize == NULL) return dlerror();
   return initialize() < 0 ? "libsodium can't be initialized" : NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SHA-256 (FIPS 180-4). It hashes names of topics and files of settings, which aren't secret, so it isn't hardened against timing attacks.
+/// SHA-256 (FIPS 180-4). It hashes names of topics, files of settings, and the handshake of an encrypted connection, which has secrets: how
+/// long it takes depends on the length of the bytes alone.
 /// It is implemented here because a library would be one more dependency of every program of this package, for a few short texts.
 package enum SHA256 {
   /// The hash of `bytes`: 32 bytes.

@@ -191,9 +191,10 @@ struct NativeLine: Sendable {
 
   // MARK: - Sending
 
-  /// The frame of a message; nothing while the connection isn't open. The payload has at most `payloadLimit` bytes.
+  /// The frame of a message; nothing while the connection isn't open, and for a payload of more than `payloadLimit` bytes, which clients
+  /// don't take.
   mutating func frame(_ id: Int, _ payload: [UInt8]) -> [UInt8] {
-    precondition(payload.count <= Self.payloadLimit)
+    guard payload.count <= Self.payloadLimit else { return [] }
     switch state {
     case .plain:
       var bytes: [UInt8] = [0]

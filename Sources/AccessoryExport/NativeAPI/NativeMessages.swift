@@ -94,16 +94,9 @@ enum NativeMessage {
         $0.put(13, entity.category.rawValue)
         $0.put(14, device)
       }
-    case .textSensor:
-      return make(18) {
-        common(&$0)
-        $0.put(6, entity.isDisabled)
-        $0.put(7, entity.category.rawValue)
-        $0.put(8, entity.deviceClass)
-        $0.put(9, device)
-      }
-    case .button:
-      return make(61) {
+    case .textSensor, .button:
+      let id = if case .button = entity.kind { 61 } else { 18 }
+      return make(id) {
         common(&$0)
         $0.put(6, entity.isDisabled)
         $0.put(7, entity.category.rawValue)

@@ -65,9 +65,12 @@ actor NativeServer {
   func listen(
     at host: String, port: UInt16, networks: [IPNetwork], onRefused: @escaping @Sendable (IPAddress) -> Void
   ) async throws(AccessoryError) -> ConnectionListener.Place {
-    let (listener, place) = try await ConnectionListener.listen(
-      at: host, port: port, networks: networks, endsWithInput: true, onRefused: onRefused,
-      onConnect: { [weak self] transport in self?.welcome(transport) })
+    let (listener, place) = try await places.listen(
+      at: host, port: port, networks: networks, endsWithInput: true, onRefused: onRefused
+    ) { [weak self] transport, id, displaced in
+      guard let self else { return transport.beginClose() }
+      Task { await self.join(transport, id, displacing: displaced) }
+    }
     listeners.append(listener)
     return place
   }
@@ -87,15 +90,8 @@ actor NativeServer {
 
   // MARK: - Clients
 
-  private nonisolated func welcome(_ transport: DescriptorTransport) {
-    guard let (id, displaced) = places.take(transport) else { return }
-    Task {
-      if let displaced { await self.remove(displaced) }
-      await self.join(transport, id)
-    }
-  }
-
-  private func join(_ transport: DescriptorTransport, _ id: Int) {
+  private func join(_ transport: DescriptorTransport, _ id: Int, displacing other: Int?) {
+    if let other { remove(other) }
     guard places.has(id) else { return transport.beginClose() }
     let line = NativeLine(psk: key, name: box.name, mac: box.macText(separator: "", isUpper: false))
     let client = Client(transport, NativeSession(line), now: clock.now)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// The server's side of the handshake `Noise_NNpsk0_25519_ChaChaPoly_SHA256` (noiseprotocol.org, revision 34), as ESPHome's native API
 /// uses it: the client proves that it has the key, and both get new keys for this connection.
 struct NoiseHandshake: Sendable {
@@ -20,7 +22,7 @@ struct NoiseHandshake: Sendable {
 
   /// A handshake with the client whose hello had this content.
   init(psk: [UInt8], hello: [UInt8]) {
-    hash = Sodium.sha256(Array(Self.name.utf8))
+    hash = SHA256.sum(Array(Self.name.utf8))
     chain = hash
     let count = [UInt8(truncatingIfNeeded: hello.count >> 8), UInt8(truncatingIfNeeded: hello.count)]
     mix(hash: Array("NoiseAPIInit".utf8) + count + hello)
@@ -59,7 +61,7 @@ struct NoiseHandshake: Sendable {
 
   // MARK: - The symmetric state
 
-  private mutating func mix(hash bytes: [UInt8]) { hash = Sodium.sha256(hash + bytes) }
+  private mutating func mix(hash bytes: [UInt8]) { hash = SHA256.sum(hash + bytes) }
 
   private mutating func mix(key bytes: [UInt8]) {
     let derived = derive(bytes, 2)
@@ -75,9 +77,11 @@ struct NoiseHandshake: Sendable {
 
   /// HKDF of the chaining key.
   private func derive(_ bytes: [UInt8], _ count: Int) -> [[UInt8]] {
-    let root = Sodium.hmac(chain, bytes)
+    let root = SHA256.authentication(of: bytes, key: chain)
     var outputs: [[UInt8]] = []
-    for number in 1...count { outputs.append(Sodium.hmac(root, (outputs.last ?? []) + [UInt8(number)])) }
+    for number in 1...count {
+      outputs.append(SHA256.authentication(of: (outputs.last ?? []) + [UInt8(number)], key: root))
+    }
     return outputs
   }
 }

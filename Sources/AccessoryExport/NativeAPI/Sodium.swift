@@ -3,12 +3,12 @@
 import AccessoryCore
 import CLibsodium
 
-/// The cryptography of the native API, by libsodium, which is loaded when it is first used.
+/// The cryptography of the native API besides hashes, by libsodium, which is loaded when it is first used.
 enum Sodium {
   /// What was wrong when the library was loaded; nil if nothing was.
   private static let problem: String? = shim_load_libsodium().map { String(cString: $0) }
 
-  /// The length of keys and hashes, and of the tag of a sealed message.
+  /// The length of keys, and of the tag of a sealed message.
   static let (keyLength, tagLength) = (32, 16)
 
   /// Throws `unsupported` if the library isn't there.
@@ -18,30 +18,8 @@ enum Sodium {
       .unsupported, "encryption needs libsodium (\(problem)): sudo apt install libsodium23")
   }
 
-  /// Random bytes from the kernel.
-  static func random(_ count: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    randombytes_buf(&bytes, count)
-    return bytes
-  }
-
-  /// Overwrites a secret that isn't needed any more.
-  static func wipe(_ secret: inout [UInt8]) {
-    sodium_memzero(&secret, secret.count)
-    secret = []
-  }
-
-  static func sha256(_ bytes: [UInt8]) -> [UInt8] {
-    var hash = [UInt8](repeating: 0, count: keyLength)
-    _ = crypto_hash_sha256(&hash, bytes, UInt64(bytes.count))
-    return hash
-  }
-
-  /// HMAC-SHA-256 (RFC 2104) with a key of at most 64 bytes.
-  static func hmac(_ key: [UInt8], _ bytes: [UInt8]) -> [UInt8] {
-    let block = key + [UInt8](repeating: 0, count: max(0, 64 - key.count))
-    return sha256(block.map { $0 ^ 0x5C } + sha256(block.map { $0 ^ 0x36 } + bytes))
-  }
+  /// Random bytes for a secret, from the kernel.
+  static func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: .min ... .max) } }
 
   /// The public key of a secret one.
   static func publicKey(of secret: [UInt8]) -> [UInt8] {

@@ -21,6 +21,22 @@ final class ConnectionPlaces: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
+  /// Listens at `host`, and gives each client a place. Throws as `ConnectionListener` does. Only this machine and machines in `networks`
+  /// are served. Called on the I/O thread: `onRefused` with the addresses of others, `welcome` with each client that has a place and the
+  /// number of the one that lost it.
+  func listen(
+    at host: String, port: UInt16, networks: [IPNetwork], endsWithInput: Bool,
+    onRefused: @escaping @Sendable (IPAddress) -> Void,
+    welcome: @escaping @Sendable (_ transport: DescriptorTransport, _ id: Int, _ displaced: Int?) -> Void
+  ) async throws(AccessoryError) -> (listener: ConnectionListener, place: ConnectionListener.Place) {
+    try await ConnectionListener.listen(
+      at: host, port: port, networks: networks, endsWithInput: endsWithInput, onRefused: onRefused,
+      onConnect: { [weak self] transport in
+        guard let self, let (id, displaced) = self.take(transport) else { return transport.beginClose() }
+        welcome(transport, id, displaced)
+      })
+  }
+
   /// Gives a client a place. If there is none, a client from the address with the most connections is disconnected at once: this one,
   /// or the one that it replaces, whose number is `displaced`. Nil: it was this one.
   func take(_ transport: DescriptorTransport) -> (id: Int, displaced: Int?)? {

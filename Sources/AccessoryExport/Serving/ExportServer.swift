@@ -60,9 +60,12 @@ package actor ExportServer<Session: ExportSession> {
   package func listen(
     at host: String, port: UInt16, networks: [IPNetwork], onRefused: @escaping @Sendable (IPAddress) -> Void
   ) async throws(AccessoryError) -> ConnectionListener.Place {
-    let (listener, place) = try await ConnectionListener.listen(
-      at: host, port: port, networks: networks, endsWithInput: false, onRefused: onRefused,
-      onConnect: { [weak self] transport in self?.welcome(transport) })
+    let (listener, place) = try await places.listen(
+      at: host, port: port, networks: networks, endsWithInput: false, onRefused: onRefused
+    ) { [weak self] transport, id, displaced in
+      guard let self else { return transport.beginClose() }
+      Task { await self.join(transport, id, displacing: displaced) }
+    }
     listeners.append(listener)
     return place
   }
@@ -74,16 +77,8 @@ package actor ExportServer<Session: ExportSession> {
     for id in Array(clients.keys) { remove(id) }
   }
 
-  /// Takes a client, or disconnects it if there are too many (`ConnectionPlaces`).
-  package nonisolated func welcome(_ transport: DescriptorTransport) {
-    guard let (id, displaced) = places.take(transport) else { return }
-    Task {
-      if let displaced { await self.remove(displaced) }
-      await self.join(transport, id)
-    }
-  }
-
-  private func join(_ transport: DescriptorTransport, _ id: Int) {
+  private func join(_ transport: DescriptorTransport, _ id: Int, displacing other: Int?) {
+    if let other { remove(other) }
     // Another client may have taken the place in the meantime.
     guard places.has(id) else { return transport.beginClose() }
     let client = Client(transport, makeSession(transport.peer), now: clock.now)

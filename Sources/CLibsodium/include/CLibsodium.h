@@ -12,9 +12,6 @@
 // Loads and initializes the library. Returns NULL, or what is wrong. Call it once, before all others.
 const char *shim_load_libsodium(void);
 
-void randombytes_buf(void *buffer, size_t count);
-void sodium_memzero(void *buffer, size_t count);
-int crypto_hash_sha256(unsigned char *hash, const unsigned char *bytes, unsigned long long count);
 int crypto_scalarmult_curve25519(unsigned char *shared, const unsigned char *secret, const unsigned char *other);
 int crypto_scalarmult_curve25519_base(unsigned char *own, const unsigned char *secret);
 int crypto_aead_chacha20poly1305_ietf_encrypt(

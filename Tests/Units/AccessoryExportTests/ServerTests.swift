@@ -11,42 +11,7 @@ import Testing
 
 /// The server with clients on real sockets, and a clock that is moved by hand.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct ServerTests {
-  /// A client that keeps what it gets.
-  private final class Client: Sendable {
-    let transport: DescriptorTransport
-    let received = Watched(Received())
-
-    struct Received: Sendable {
-      var text = ""
-      var hasEnded = false
-    }
-
-    init(_ place: ConnectionListener.Place, reads: Bool = true) async throws {
-      transport = try await DescriptorTransport.open(place.network)
-      guard reads else { return }
-      transport.input.onReadable { [weak self] in self?.take() }
-      take()
-    }
-
-    deinit { transport.beginClose() }
-
-    private func take() {
-      var buffer: [UInt8] = []
-      while true {
-        switch transport.input.take(into: &buffer) {
-        case .bytes:
-          let text = String(decoding: buffer, as: UTF8.self)
-          received.update { $0.text += text }
-        case .nothing: return
-        case .end: return received.update { $0.hasEnded = true }
-        }
-      }
-    }
-
-    func send(_ text: String) { #expect(transport.output.offer(Array(text.utf8)) == .accepted) }
-    func wait(for text: String) async throws { _ = try await received.wait { $0.text.contains(text) } }
-    func waitForEnd() async throws { _ = try await received.wait { $0.hasEnded } }
-  }
+  private typealias Client = SocketClient
 
   private let clock = ManualClock()
 
@@ -171,7 +136,7 @@ import Testing
     for _ in 0..<2 {
       client.send("VER\n")
       try await client.received.wait { $0.text.hasSuffix("Accessory Bridge 1\n") || $0.hasEnded }
-      client.received.update { $0.text = "" }
+      client.received.update { $0.bytes = [] }
       clock.advance(by: .seconds(30))
     }
     try await client.waitForEnd()
