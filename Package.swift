@@ -151,10 +151,11 @@ let package = Package(
       dependencies: [
         "AccessoryCore", "AccessoryIO", "CBridgeInterface", .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(name: "AccessoryEntities", dependencies: ["AccessoryCore", "AccessoryControl"]),
     .target(
       name: "AccessoryExport",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryIO", "CLibsodium",
+        "AccessoryCore", "AccessoryControl", "AccessoryEntities", "AccessoryIO", "CLibsodium",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -222,7 +223,7 @@ let package = Package(
     .target(
       name: "AccessoryFleet",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryIO", "CLibmosquitto",
+        "AccessoryCore", "AccessoryControl", "AccessoryEntities", "AccessoryIO", "CLibmosquitto",
         .product(name: "Logging", package: "swift-log", condition: commands),
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "DequeModule", package: "swift-collections"),
@@ -240,8 +241,9 @@ let package = Package(
     .testTarget(
       name: "AccessoryFleetTests",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryTesting", "TestSupport",
-        "bridge-cli", "bridge-fleet", .product(name: "Logging", package: "swift-log", condition: commands),
+        "AccessoryCore", "AccessoryControl", "AccessoryEntities", "AccessoryIO", "AccessoryFleet", "AccessoryTesting",
+        "TestSupport", "bridge-cli", "bridge-fleet",
+        .product(name: "Logging", package: "swift-log", condition: commands),
       ], path: "Tests/Units/AccessoryFleetTests",
       exclude: ["Kinds", "Snapshots"]),
     .testTarget(
@@ -363,8 +365,8 @@ let package = Package(
     .testTarget(
       name: "AccessoryExportTests",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryExport", "AccessoryIO", "AccessoryTesting", "TestSupport",
-        .product(name: "SystemPackage", package: "swift-system"),
+        "AccessoryCore", "AccessoryControl", "AccessoryEntities", "AccessoryExport", "AccessoryIO", "AccessoryTesting",
+        "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/AccessoryExportTests"),
     .testTarget(
       name: "AccessoryWebTests",

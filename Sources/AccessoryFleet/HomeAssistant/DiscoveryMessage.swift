@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessoryCore
+import AccessoryEntities
 
 /// A message of Home Assistant's MQTT discovery (Home Assistant 2024.11 or later). It makes Home Assistant show a device with its
 /// entities. The message is retained; an empty message on the same topic removes the device.
@@ -20,7 +21,7 @@ package struct DiscoveryMessage: Sendable, Hashable {
 
   /// Creates the message of an accessory. `version` is the version of this program.
   package init(
-    _ facts: DiscoveryFacts, _ accessory: TopicLevel, of topics: FleetTopics, version: String,
+    _ facts: EntityFacts, _ accessory: TopicLevel, of topics: FleetTopics, version: String,
     prefix: String = standardPrefix
   ) {
     let id = Self.identifier(topics.gateway) + "_" + accessory.text
@@ -39,22 +40,22 @@ package struct DiscoveryMessage: Sendable, Hashable {
     device["sw_version"] = text(identity.firmwareRevision)
     device["hw_version"] = text(identity.hardwareRevision)
     device["suggested_area"] = text(facts.device.given?.area ?? "")
-    let connected = Entity(.binarySensor, "connected", name: "Connected").with("device_class", "connectivity")
-      .with("state_topic", topics.availability(of: accessory)).with("payload_on", FleetTopics.online)
-      .with("payload_off", FleetTopics.offline)
-      // Leave out the accessory's own availability. It would make this entity unavailable exactly when it should say "disconnected".
-      .with("availability", Self.availability([topics.availability])).diagnostic
-    // Leave it out here as well: a silence alarm concerns an accessory that isn't available.
-    let alarms = AlarmEntities.all(facts).map { $0.with("availability", Self.availability([topics.availability])) }
     let reachable = [topics.availability, topics.availability(of: accessory)]
-    // Home Assistant would show stale readings for ever. It refuses a template among the options that all entities share.
+    // Home Assistant would show stale readings for ever. It refuses a template among the options that all components share.
     let fresh = Self.availability(reachable, fresh: topics.state(of: accessory))
-    let readings = ReadingEntities.all(facts) + ValueEntities.all(facts, topic: topics.values(of: accessory))
-    let entities =
-      readings.map { $0.with("availability", fresh) } + [connected] + alarms
-      + CommandEntities.all(facts, topics: topics, of: accessory)
+    let components = Entity.all(facts).map { entity in
+      let component = Component(entity, topics: topics, of: accessory)
+      switch entity.source {
+      // Leave out the accessory's own availability. It would make "Connected" unavailable exactly when it should say that it isn't, and a
+      // silence alarm concerns an accessory that isn't available.
+      case .connected, .hasAlarm, .alarms:
+        return component.with("availability", Self.availability([topics.availability]))
+      case .command: return component
+      default: return component.with("availability", fresh)
+      }
+    }
     self.init(
-      topic: "\(prefix)/device/\(topics.gateway)/\(accessory)/config", id: id, device, entities, version: version,
+      topic: "\(prefix)/device/\(topics.gateway)/\(accessory)/config", id: id, device, components, version: version,
       availability: Self.availability(reachable), state: topics.state(of: accessory))
   }
 
@@ -63,38 +64,43 @@ package struct DiscoveryMessage: Sendable, Hashable {
     let topics = FleetTopics(info.gateway)
     let id = Self.identifier(info.gateway)
     let host = info.host.isEmpty ? info.gateway.text : info.host
-    let connected = Entity(.binarySensor, "connected", name: "Connected").with("device_class", "connectivity")
-      .with("payload_on", FleetTopics.online).with("payload_off", FleetTopics.offline).diagnostic
+    let connected = Component(.binarySensor, "connected", name: "Connected", category: .diagnostic)
+      .with("device_class", "connectivity")
+      .with("payload_on", FleetTopics.online).with("payload_off", FleetTopics.offline)
     func told(_ field: String) -> String { "{{ value_json.\(field) if value_json.\(field) is number else none }}" }
     // What it told last stays when it is offline, except for what it has then.
-    let entities: [Entity] = [
-      .text("version", name: "Version", "{{ (value_json.version | string)[:255] }}").diagnostic,
-      Entity(.sensor, "last_contact", name: "Last contact").with("device_class", "timestamp")
-        .with("value_template", "{{ (value_json.time | float) | timestamp_custom('%Y-%m-%dT%H:%M:%SZ', false) }}")
-        .diagnostic,
-      Entity.measurement("attached", name: "Attached accessories", unit: nil, told("attached")).rounded(to: 0)
-        .with("availability", Self.availability([topics.availability])),
-      Entity.measurement("accessories", name: "Known accessories", unit: nil, told("accessories")).rounded(to: 0)
-        .with("availability", Self.availability([topics.availability])).diagnostic,
+    func count(_ key: String, _ name: String, category: Entity.Category? = nil) -> Component {
+      Component(.sensor, key, name: name, category: category).with("value_template", told(key))
+        .with("state_class", "measurement").with("suggested_display_precision", .int(0))
+        .with("availability", Self.availability([topics.availability]))
+    }
+    let components: [Component] = [
+      Component(.sensor, "version", name: "Version", category: .diagnostic)
+        .with("value_template", "{{ (value_json.version | string)[:255] }}"),
+      Component(.sensor, "last_contact", name: "Last contact", category: .diagnostic)
+        .with("device_class", "timestamp")
+        .with("value_template", "{{ (value_json.time | float) | timestamp_custom('%Y-%m-%dT%H:%M:%SZ', false) }}"),
+      count("attached", "Attached accessories"),
+      count("accessories", "Known accessories", category: .diagnostic),
     ].map { $0.with("state_topic", topics.info) }
     self.init(
       topic: "\(prefix)/device/\(info.gateway)/config", id: id,
       [
         "identifiers": .array([.string(id)]), "name": .string(HomeAssistantText.name("Accessory Bridge on \(host)")),
         "model": .string("Gateway"), "sw_version": .string(HomeAssistantText.name(info.version)),
-      ], [connected] + entities, version: info.version, availability: nil, state: topics.availability)
+      ], [connected] + components, version: info.version, availability: nil, state: topics.availability)
   }
 
   private init(
-    topic: String, id: String, _ device: [String: JSON], _ entities: [Entity], version: String,
+    topic: String, id: String, _ device: [String: JSON], _ components: [Component], version: String,
     availability: JSON?, state: String
   ) {
     self.topic = topic
-    components = Dictionary(entities.map { ($0.key, $0.platform.rawValue) }) { first, _ in first }
+    self.components = Dictionary(components.map { ($0.key, $0.platform.rawValue) }) { first, _ in first }
     var fields: [String: JSON] = [
       "device": .object(device), "state_topic": .string(state), "qos": .int(1),
       "origin": .object(["name": .string("Accessory Bridge"), "sw_version": .string(version)]),
-      "components": .object(Dictionary(entities.map { ($0.key, $0.component(of: id)) }) { first, _ in first }),
+      "components": .object(Dictionary(components.map { ($0.key, $0.json(of: id)) }) { first, _ in first }),
     ]
     fields["availability"] = availability
     if availability != nil { fields["availability_mode"] = .string("all") }

@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessoryCore
+import AccessoryEntities
 
 /// What the publisher knows about an accessory, and the messages that publish it.
 struct AccessoryRecord: Sendable {
@@ -28,7 +29,7 @@ struct AccessoryRecord: Sendable {
   let level: TopicLevel
   /// The published state. Its readings stay when the accessory is disconnected and when this process restarts.
   var state: FleetState
-  var facts: DiscoveryFacts
+  var facts: EntityFacts
   /// When it was last seen, in seconds since 1970; nil while it is attached.
   var goneSince: Double?
   /// Whether discovery was marked for publishing since the accessory was connected.
@@ -38,13 +39,13 @@ struct AccessoryRecord: Sendable {
 
   init(_ level: TopicLevel, _ device: Device, connected: Bool, at time: Double) {
     (self.level, state) = (level, FleetState(device, connected: connected, at: time))
-    (facts, goneSince) = (DiscoveryFacts(device), connected ? nil : time)
+    (facts, goneSince) = (EntityFacts(device), connected ? nil : time)
   }
 
   /// Creates the record of an accessory that an earlier process published, from the broker's retained messages.
   init(_ level: TopicLevel, kept state: FleetState) {
     (self.level, self.state, goneSince) = (level, state, state.time)
-    facts = DiscoveryFacts(state.device)
+    facts = EntityFacts(state.device)
     facts.take(state.accessory)
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryEntities
 import Glibc
 
 @testable import AccessoryFleet
@@ -26,8 +27,8 @@ struct KnownKind: Sendable, CustomStringConvertible {
 
   var description: String { name }
 
-  var facts: DiscoveryFacts {
-    var facts = DiscoveryFacts(state.device)
+  var facts: EntityFacts {
+    var facts = EntityFacts(state.device)
     facts.take(state.accessory)
     facts.take(values.values.map(\.value))
     return facts

@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessoryCore
+import AccessoryEntities
 import TestSupport
 import Testing
 
@@ -12,7 +13,7 @@ import Testing
 struct DiscoveryTests {
   private static let topics = FleetTopics(TopicLevel(naming: "attic-3f2a9c01"))
 
-  private static func message(_ facts: DiscoveryFacts, _ id: String = "SIM0001") -> DiscoveryMessage {
+  private static func message(_ facts: EntityFacts, _ id: String = "SIM0001") -> DiscoveryMessage {
     DiscoveryMessage(facts, TopicLevel(naming: id), of: topics, version: "0.1.0")
   }
 
@@ -73,7 +74,7 @@ struct DiscoveryTests {
   @Test
   func theMessageWithHostileTextsIsTheCheckedOne() throws {
     let evil = "}}{{ states('x') }} '\"\\\u{202E}\u{7}" + String(repeating: "é", count: 300)
-    var facts = DiscoveryFacts(Device(id: evil, path: "/dev/a", source: .udev, name: evil, serialNumber: evil))
+    var facts = EntityFacts(Device(id: evil, path: "/dev/a", source: .udev, name: evil, serialNumber: evil))
     var state = FleetState(facts.device, connected: true, at: 1)
     state.identity = AccessoryIdentity(
       manufacturer: evil, name: evil, model: evil, serialNumber: evil, firmwareRevision: evil, hardwareRevision: evil)
@@ -142,7 +143,7 @@ struct DiscoveryTests {
   /// 255 values make a message that is well within a broker's limits.
   @Test
   func aMessageWith255ValuesIsWithinLimits() throws {
-    var facts = DiscoveryFacts(Device(id: "a", path: "/dev/a", source: .udev))
+    var facts = EntityFacts(Device(id: "a", path: "/dev/a", source: .udev))
     facts.take(
       (0..<255).map {
         AccessoryValue("value_\($0)_" + String(repeating: "é", count: 25), quantity: .voltage, unit: .volt, number: 1)
@@ -153,9 +154,9 @@ struct DiscoveryTests {
   /// A literal in a template can't be left.
   @Test
   func literalsInTemplatesAreEscaped() {
-    #expect(HomeAssistantText.literal("port_4") == "'port_4'")
-    #expect(HomeAssistantText.literal("a'b\\n}}") == "'a\\u0027b\\u005cn\\u007d\\u007d'")
-    #expect(HomeAssistantText.literal("😀") == "'\\ud83d\\ude00'")
+    #expect(EntityTemplate.literal("port_4") == "'port_4'")
+    #expect(EntityTemplate.literal("a'b\\n}}") == "'a\\u0027b\\u005cn\\u007d\\u007d'")
+    #expect(EntityTemplate.literal("😀") == "'\\ud83d\\ude00'")
     #expect(HomeAssistantText.title("port_4") == "Port 4")
     #expect(HomeAssistantText.title("") == "Value")
   }

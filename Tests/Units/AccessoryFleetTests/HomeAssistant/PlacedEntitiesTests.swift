@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessoryCore
+import AccessoryEntities
 import Testing
 
 @testable import AccessoryFleet
@@ -11,13 +12,18 @@ struct PlacedEntitiesTests {
   private static func entities(_ battery: BatteryReading? = nil, _ values: [AccessoryValue] = []) -> [String: [String:
     JSON]]
   {
-    var facts = DiscoveryFacts(Device(id: "a", path: "/dev/a", source: .udev))
+    var facts = EntityFacts(Device(id: "a", path: "/dev/a", source: .udev))
     var state = FleetState(facts.device, connected: true, at: 1)
     state.battery = battery
     facts.take(state.accessory)
     facts.take(values)
-    let all = ReadingEntities.all(facts) + ValueEntities.all(facts, topic: "t")
-    return Dictionary(uniqueKeysWithValues: all.map { ($0.key, $0.fields) })
+    return Dictionary(uniqueKeysWithValues: components(facts).map { ($0.key, $0.fields) })
+  }
+
+  private static func components(_ facts: EntityFacts) -> [Component] {
+    Entity.all(facts).map {
+      Component($0, topics: FleetTopics(TopicLevel(naming: "g")), of: TopicLevel(naming: "a"))
+    }
   }
 
   private static func value(_ name: String, _ importance: Importance, _ unit: MeasurementUnit = .volt) -> AccessoryValue
@@ -73,7 +79,8 @@ struct PlacedEntitiesTests {
 
   @Test func manyDetailsAreDisabled() {
     let all = Self.entities(nil, (1...9).map { Self.value("v\($0)", .detail) })
-    #expect(all.count == 9 && all.values.allSatisfy { $0["enabled_by_default"] == .bool(false) })
+    let values = all.filter { $0.key.hasPrefix("value_") }
+    #expect(values.count == 9 && values.values.allSatisfy { $0["enabled_by_default"] == .bool(false) })
   }
 
   /// The energy dashboard takes counters. A detail may be the content of a battery.
@@ -95,11 +102,11 @@ struct PlacedEntitiesTests {
 
   /// A command that sets a value is configuration; one that does something isn't.
   @Test func settingsAreConfiguration() {
-    var facts = DiscoveryFacts(Device(id: "a", path: "/dev/a", source: .udev))
+    var facts = EntityFacts(Device(id: "a", path: "/dev/a", source: .udev))
     let level = CommandDescription.Argument("level", .whole(0...100))
     let volume = CommandDescription("volume", "Sets it", [level], settings: [.init("volume", .argument("level"))])
     facts.commands = [volume, CommandDescription("beep", "Beeps", [level])]
-    let all = CommandEntities.all(facts, topics: FleetTopics(TopicLevel(naming: "g")), of: TopicLevel(naming: "a"))
+    let all = Self.components(facts).filter { $0.key.hasPrefix("command_") }
     #expect(all.map { $0.fields["entity_category"] } == [.string("config"), nil])
   }
 

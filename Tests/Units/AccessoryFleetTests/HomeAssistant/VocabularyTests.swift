@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessoryCore
+import AccessoryEntities
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 @Suite("MQTT and Home Assistant have what the vocabulary has") struct VocabularyFleetTests {
   private static let device = Device(id: "a", path: "/dev/a", source: .udev)
 
-  private func components(_ facts: DiscoveryFacts) -> [String: String] {
+  private func components(_ facts: EntityFacts) -> [String: String] {
     let topics = FleetTopics(TopicLevel(naming: "attic-3f2a9c01"))
     return DiscoveryMessage(facts, TopicLevel(naming: "a"), of: topics, version: "1").components
   }
@@ -23,8 +24,8 @@ import Testing
     state.battery = term.sampleReading
     let document = String(decoding: state.bytes, as: UTF8.self)
     #expect(document.contains("\"\(term.key)\":") && !document.contains("\"\(term.key)\":null"))
-    let before = components(DiscoveryFacts(Self.device))
-    var facts = DiscoveryFacts(Self.device)
+    let before = components(EntityFacts(Self.device))
+    var facts = EntityFacts(Self.device)
     let isNew = facts.take(state.accessory)
     // The charge's entity shows the tenths.
     #expect(isNew && term.entities.isEmpty == (term.key == "percent_tenths"))
@@ -34,12 +35,9 @@ import Testing
         ? term.elements(in: term.sampleReading).indices.map { "\(entity.key)_\($0 + 1)" } : [entity.key]
     }
     #expect(new == Set(keys))
-    for entity in ReadingEntities.all(facts) where keys.contains(entity.key) {
-      guard case .string(let template)? = entity.fields["value_template"] else {
-        Issue.record("\(entity.key) has no template")
-        continue
-      }
-      #expect(template.contains("battery.\(term.key)"))
+    for entity in Entity.all(facts) where keys.contains(entity.key) {
+      #expect(EntityTemplate.text(of: entity)?.contains("battery.\(term.key)") == true, "\(entity.key)")
+      #expect(entity.state(of: state.accessory) != nil, "\(entity.key)")
     }
   }
 
@@ -49,7 +47,7 @@ import Testing
     term.fill(&status)
     var state = FleetState(Self.device, connected: true, at: 1)
     state.status = status
-    var facts = DiscoveryFacts(Self.device)
+    var facts = EntityFacts(Self.device)
     facts.take(state.accessory)
     let keys = components(facts).keys
     for entity in term.entities { #expect(keys.contains(entity.key)) }
@@ -59,7 +57,7 @@ import Testing
   @Test func aPercentageHasNoLevelBesideIt() {
     var state = FleetState(Self.device, connected: true, at: 1)
     state.battery = BatteryReading(percent: 50)
-    var facts = DiscoveryFacts(Self.device)
+    var facts = EntityFacts(Self.device)
     facts.take(state.accessory)
     #expect(components(facts)["battery_level"] == nil && components(facts)["battery"] == "sensor")
   }

@@ -5,7 +5,7 @@ import AccessoryCore
 
 /// The facts about an accessory that decide which entities Home Assistant shows: the readings it has ever had. An entity stays when
 /// its reading becomes unknown; its state is then unknown.
-package struct DiscoveryFacts: Sendable, Hashable {
+package struct EntityFacts: Sendable, Hashable {
   /// The kind and unit of a value.
   struct Value: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
@@ -20,8 +20,8 @@ package struct DiscoveryFacts: Sendable, Hashable {
   }
 
   /// The device, with the names that it reports.
-  private(set) var device: Device
-  private(set) var identity: AccessoryIdentity?
+  package private(set) var device: Device
+  package private(set) var identity: AccessoryIdentity?
   /// The battery fields that have been known at least once.
   private(set) var battery: Set<BatteryReading.Field> = []
   /// The names of the elements in each of the battery's lists, in order; nil for an element without a name.
@@ -103,7 +103,7 @@ package struct DiscoveryFacts: Sendable, Hashable {
   }
 
   /// The accessory's display name.
-  var name: String {
+  package var name: String {
     [device.given?.name, identity?.name, device.name, identity?.model, device.model].compactMap { $0 }.first {
       !$0.isEmpty
     } ?? device.id
