@@ -63,11 +63,15 @@ struct NativeEntity: Sendable, Hashable {
     case number(minimum: Float, maximum: Float, step: Float, unit: String)
     /// A command with one of these words.
     case select([String])
+    /// A command with yes or no.
+    case toggle
+    /// A command with a text of at most so many characters.
+    case textInput(Int)
   }
 
   /// What a sensor's number is, as Home Assistant's statistics see it.
   enum StateClass: Int, Sendable, Hashable {
-    case none, measurement, totalIncreasing
+    case none, measurement, totalIncreasing, total
   }
 
   enum Category: Int, Sendable, Hashable {
@@ -96,6 +100,8 @@ struct NativeEntity: Sendable, Hashable {
     case .button: 3
     case .number: 4
     case .select: 5
+    case .toggle: 6
+    case .textInput: 7
     }
   }
 
@@ -128,6 +134,7 @@ enum NativeState: Sendable, Hashable {
 struct NativeCommand: Sendable, Hashable {
   enum Value: Sendable, Hashable {
     case press
+    case flag(Bool)
     case number(Float)
     case text(String)
   }

@@ -10,7 +10,7 @@ enum NativeMessage {
     static let hello = 1, helloReply = 2, login = 3, loginReply = 4, leave = 5, leaveReply = 6, ping = 7, pingReply = 8
     static let deviceInfo = 9, deviceInfoReply = 10, listEntities = 11, listEnd = 19, subscribeStates = 20
     static let capabilities = 149, capabilitiesReply = 150
-    static let numberCommand = 51, selectCommand = 54, buttonCommand = 62
+    static let switchCommand = 33, numberCommand = 51, selectCommand = 54, buttonCommand = 62, textCommand = 99
   }
 
   typealias Made = (id: Int, payload: [UInt8])
@@ -116,6 +116,21 @@ enum NativeMessage {
         $0.put(12, 1)
         $0.put(14, device)
       }
+    case .toggle:
+      return make(17) {
+        common(&$0)
+        $0.put(7, entity.isDisabled)
+        $0.put(8, entity.category.rawValue)
+        $0.put(10, device)
+      }
+    case .textInput(let limit):
+      return make(97) {
+        common(&$0)
+        $0.put(6, entity.isDisabled)
+        $0.put(7, entity.category.rawValue)
+        $0.put(9, limit)
+        $0.put(12, device)
+      }
     case .select(let words):
       return make(52) { writer in
         common(&writer)
@@ -129,12 +144,12 @@ enum NativeMessage {
 
   /// The state of an entity; nil for one that has none. An unknown state is told as missing.
   static func state(_ entity: NativeEntity, _ state: NativeState?) -> Made? {
-    let device = Int(entity.device)
-    func make(_ id: Int, _ value: (inout ProtobufWriter) -> Bool) -> Made {
+    func make(_ id: Int, missing: Int = 3, _ value: (inout ProtobufWriter) -> Bool) -> Made {
       Self.make(id) {
         $0.put(fixed: 1, entity.key)
-        if !value(&$0) { $0.put(3, true) }
-        $0.put(4, device)
+        if !value(&$0) { $0.put(missing, true) }
+        // The two fields change places in the state of a switch.
+        $0.put(7 - missing, Int(entity.device))
       }
     }
     switch entity.kind {
@@ -151,8 +166,19 @@ enum NativeMessage {
         $0.put(2, number)
         return true
       }
-    case .textSensor, .select:
-      let id = if case .textSensor = entity.kind { 27 } else { 53 }
+    case .toggle:
+      return make(26, missing: 4) {
+        guard case .flag(let flag)? = state else { return false }
+        $0.put(2, flag)
+        return true
+      }
+    case .textSensor, .select, .textInput:
+      let id =
+        switch entity.kind {
+        case .textSensor: 27
+        case .select: 53
+        default: 98
+        }
       return make(id) {
         guard case .text(let text)? = state else { return false }
         $0.put(2, cut(text, 255))

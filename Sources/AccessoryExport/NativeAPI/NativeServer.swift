@@ -196,6 +196,14 @@ actor NativeServer {
     }
   }
 
+  /// Tells all clients the state of an entity again: a command that was to change it was refused.
+  func repeatState(of entity: NativeEntity.ID) {
+    for (id, client) in clients {
+      client.session.forget(entity)
+      if !client.isBehind { tell(id, client) }
+    }
+  }
+
   private func tell(_ id: Int, _ client: Client) {
     // An outdated client would take the state of an entity that it doesn't know.
     guard !client.session.isOutdated(box) else { return }

@@ -90,6 +90,8 @@ struct NativeSession: Sendable {
       sent = [:]
       outcome.bytes += changes(box)
     case ID.buttonCommand: command(fields, device: 2, kind: 3, .press, box, &outcome)
+    case ID.switchCommand: command(fields, device: 3, kind: 6, .flag(fields.number(2) != 0), box, &outcome)
+    case ID.textCommand: command(fields, device: 3, kind: 7, .text(fields.text(2)), box, &outcome)
     case ID.numberCommand: command(fields, device: 3, kind: 4, .number(fields.float(2)), box, &outcome)
     case ID.selectCommand: command(fields, device: 3, kind: 5, .text(fields.text(2)), box, &outcome)
     // Unknown messages are for newer servers.
@@ -108,6 +110,8 @@ struct NativeSession: Sendable {
       guard number.isFinite, number >= minimum, number <= maximum else { return tell(entity, box, &outcome) }
     case (.select(let words), .text(let word)):
       guard words.contains(word) else { return tell(entity, box, &outcome) }
+    case (.textInput(let limit), .text(let text)):
+      guard text.count <= limit else { return tell(entity, box, &outcome) }
     default: break
     }
     outcome.commands.append(NativeCommand(entity: id, value: value))
@@ -133,6 +137,9 @@ struct NativeSession: Sendable {
     }
     return outcome.bytes
   }
+
+  /// The state of an entity will be sent again, also if it is the same: a command that was to change it was refused.
+  mutating func forget(_ entity: NativeEntity.ID) { sent[entity] = nil }
 
   /// Whether the client knows other devices or entities than there are. It learns of them by coming again.
   func isOutdated(_ box: NativeBox) -> Bool {
