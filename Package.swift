@@ -92,6 +92,7 @@ let package = Package(
     // As CLibmosquitto: the native API of Home Assistant loads libsodium.
     .target(name: "CLibsodium"),
     .target(name: "AccessoryCore"),
+    .target(name: "ESPHomeAPI", dependencies: ["AccessoryCore", "CLibsodium"]),
     .target(name: "AccessoryProtocols", dependencies: ["AccessoryCore", "CChecksums"]),
     .target(
       name: "AccessoryLink",
@@ -155,7 +156,7 @@ let package = Package(
     .target(
       name: "AccessoryExport",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryEntities", "AccessoryIO", "CLibsodium",
+        "AccessoryCore", "AccessoryControl", "AccessoryEntities", "AccessoryIO", "ESPHomeAPI",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -366,8 +367,12 @@ let package = Package(
       name: "AccessoryExportTests",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryEntities", "AccessoryExport", "AccessoryIO", "AccessoryTesting",
+        "ESPHomeAPI",
         "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/AccessoryExportTests"),
+    .testTarget(
+      name: "ESPHomeAPITests", dependencies: ["AccessoryCore", "ESPHomeAPI", "TestSupport"],
+      path: "Tests/Units/ESPHomeAPITests"),
     .testTarget(
       name: "AccessoryWebTests",
       dependencies: [
@@ -574,8 +579,8 @@ for target in package.targets where target.type != .system {
 // Set by the Makefile, for the programs that users get. Targets that handle each byte or frame stay fast; all others are compiled for size.
 if Context.environment["ACCESSORY_BRIDGE_SMALL"]?.isEmpty == false {
   let fast = [
-    "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessorySharing", "FamilyAF1",
-    "FamilyMAVLink",
+    "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessorySharing", "ESPHomeAPI",
+    "FamilyAF1", "FamilyMAVLink",
   ]
   for target in package.targets where target.type != .system && !fast.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"])]

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ESPHomeAPI
+
 /// The messages of the native API, version 1.18, that this server sends. Numbers and fields are those of ESPHome's `api.proto`.
 enum NativeMessage {
   /// The version of the interface. Clients ask for what it has.
   static let (major, minor) = (1, 18)
 
-  /// The numbers of messages.
-  enum ID {
-    static let hello = 1, helloReply = 2, login = 3, loginReply = 4, leave = 5, leaveReply = 6, ping = 7, pingReply = 8
-    static let deviceInfo = 9, deviceInfoReply = 10, listEntities = 11, listEnd = 19, subscribeStates = 20
-    static let capabilities = 149, capabilitiesReply = 150
-    static let switchCommand = 33, numberCommand = 51, selectCommand = 54, buttonCommand = 62, textCommand = 99
-  }
-
+  typealias ID = NativeMessageID
   typealias Made = (id: Int, payload: [UInt8])
 
   private static func make(_ id: Int, _ fields: (inout ProtobufWriter) -> Void) -> Made {

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import ESPHomeAPI
 
 /// A server of ESPHome's native API: Home Assistant finds this machine's accessories at it without a broker. Bytes are read and written
 /// on the I/O thread; messages are answered here, on a dispatch queue.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ESPHomeAPI
+
 /// A client's conversation with the server of the native API, as a value. No clock, no I/O.
 struct NativeSession: Sendable {
   /// What comes of a client's bytes.

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 import AccessoryTesting
+import ESPHomeAPI
 import TestSupport
 import Testing
 

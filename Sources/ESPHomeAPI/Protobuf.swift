@@ -2,36 +2,38 @@
 
 /// Writes the fields of a message in the encoding of Protocol Buffers, version 3 (protobuf.dev/programming-guides/encoding). A field with
 /// its default value isn't written.
-struct ProtobufWriter: Sendable {
-  private(set) var bytes: [UInt8] = []
+package struct ProtobufWriter: Sendable {
+  package private(set) var bytes: [UInt8] = []
+
+  package init() {}
 
   /// A whole number that isn't negative.
-  mutating func put(_ field: Int, _ number: UInt64) {
+  package mutating func put(_ field: Int, _ number: UInt64) {
     if number != 0 { write(field, number) }
   }
 
-  mutating func put(_ field: Int, _ number: Int) { put(field, UInt64(bitPattern: Int64(number))) }
+  package mutating func put(_ field: Int, _ number: Int) { put(field, UInt64(bitPattern: Int64(number))) }
 
-  mutating func put(_ field: Int, _ flag: Bool) { put(field, flag ? 1 : 0) }
+  package mutating func put(_ field: Int, _ flag: Bool) { put(field, flag ? 1 : 0) }
 
   /// A number of 32 bits that is always four bytes long (`fixed32`).
-  mutating func put(fixed field: Int, _ number: UInt32) {
+  package mutating func put(fixed field: Int, _ number: UInt32) {
     guard number != 0 else { return }
     write(UInt64(field) << 3 | 5)
     for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
   }
 
-  mutating func put(_ field: Int, _ number: Float) { put(fixed: field, number == 0 ? 0 : number.bitPattern) }
+  package mutating func put(_ field: Int, _ number: Float) { put(fixed: field, number == 0 ? 0 : number.bitPattern) }
 
-  mutating func put(_ field: Int, _ text: String) { put(field, Array(text.utf8)) }
+  package mutating func put(_ field: Int, _ text: String) { put(field, Array(text.utf8)) }
 
-  mutating func put(_ field: Int, _ content: [UInt8]) {
+  package mutating func put(_ field: Int, _ content: [UInt8]) {
     guard !content.isEmpty else { return }
     write(content: field, content)
   }
 
   /// A message in this one, also an empty one.
-  mutating func put(_ field: Int, message: (inout ProtobufWriter) -> Void) {
+  package mutating func put(_ field: Int, message: (inout ProtobufWriter) -> Void) {
     var inner = ProtobufWriter()
     message(&inner)
     write(content: field, inner.bytes)
@@ -53,9 +55,9 @@ struct ProtobufWriter: Sendable {
 }
 
 /// Whole numbers of seven bits a byte, the lowest first.
-enum Varint {
+package enum Varint {
   /// What the beginning of some bytes is.
-  enum Found: Sendable, Hashable {
+  package enum Found: Sendable, Hashable {
     /// A number, and its length in bytes.
     case number(UInt64, length: Int)
     /// More bytes are needed.
@@ -64,7 +66,7 @@ enum Varint {
     case tooLong
   }
 
-  static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+  package static func append(_ number: UInt64, to bytes: inout [UInt8]) {
     var rest = number
     while rest >= 0x80 {
       bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -74,7 +76,7 @@ enum Varint {
   }
 
   /// Reads a number of at most `limit` bytes, which is at most 10.
-  static func read(_ bytes: ArraySlice<UInt8>, limit: Int) -> Found {
+  package static func read(_ bytes: ArraySlice<UInt8>, limit: Int) -> Found {
     var number: UInt64 = 0
     for (index, byte) in bytes.prefix(limit).enumerated() {
       // The tenth byte has one bit of the number.
@@ -87,7 +89,7 @@ enum Varint {
 }
 
 /// The fields of a message that was received. Unknown fields are kept, and looked for by nobody.
-struct ProtobufFields: Sendable {
+package struct ProtobufFields: Sendable {
   /// A field's content.
   private enum Content: Sendable {
     case number(UInt64)
@@ -101,7 +103,7 @@ struct ProtobufFields: Sendable {
   private static let limit = 64
 
   /// Reads a message; nil if it isn't one, or has too many fields. Of a field that is repeated, the last one counts.
-  init?(_ bytes: ArraySlice<UInt8>) {
+  package init?(_ bytes: ArraySlice<UInt8>) {
     var rest = bytes
     var count = 0
     while !rest.isEmpty {
@@ -135,25 +137,25 @@ struct ProtobufFields: Sendable {
   }
 
   /// A whole number of 32 bits; 0 if it is missing or something else.
-  func number(_ field: Int) -> UInt32 {
+  package func number(_ field: Int) -> UInt32 {
     guard case .number(let number)? = fields[field] else { return 0 }
     return UInt32(truncatingIfNeeded: number)
   }
 
-  func flag(_ field: Int) -> Bool { number(field) != 0 }
+  package func flag(_ field: Int) -> Bool { number(field) != 0 }
 
-  func fixed(_ field: Int) -> UInt32 {
+  package func fixed(_ field: Int) -> UInt32 {
     guard case .fixed(let number)? = fields[field] else { return 0 }
     return number
   }
 
-  func float(_ field: Int) -> Float { Float(bitPattern: fixed(field)) }
+  package func float(_ field: Int) -> Float { Float(bitPattern: fixed(field)) }
 
-  func bytes(_ field: Int) -> ArraySlice<UInt8> {
+  package func bytes(_ field: Int) -> ArraySlice<UInt8> {
     guard case .bytes(let bytes)? = fields[field] else { return [] }
     return bytes
   }
 
   /// A text; invalid UTF-8 is repaired.
-  func text(_ field: Int) -> String { String(decoding: bytes(field), as: UTF8.self) }
+  package func text(_ field: Int) -> String { String(decoding: bytes(field), as: UTF8.self) }
 }

@@ -4,32 +4,32 @@ import AccessoryCore
 import CLibsodium
 
 /// The cryptography of the native API besides hashes, by libsodium, which is loaded when it is first used.
-enum Sodium {
+package enum Sodium {
   /// What was wrong when the library was loaded; nil if nothing was.
   private static let problem: String? = shim_load_libsodium().map { String(cString: $0) }
 
   /// The length of keys, and of the tag of a sealed message.
-  static let (keyLength, tagLength) = (32, 16)
+  package static let (keyLength, tagLength) = (32, 16)
 
   /// Throws `unsupported` if the library isn't there.
-  static func load() throws(AccessoryError) {
+  package static func load() throws(AccessoryError) {
     guard let problem else { return }
     throw AccessoryError(
       .unsupported, "encryption needs libsodium (\(problem)): sudo apt install libsodium23")
   }
 
   /// Random bytes for a secret, from the kernel.
-  static func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: .min ... .max) } }
+  package static func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: .min ... .max) } }
 
   /// The public key of a secret one.
-  static func publicKey(of secret: [UInt8]) -> [UInt8] {
+  package static func publicKey(of secret: [UInt8]) -> [UInt8] {
     var key = [UInt8](repeating: 0, count: keyLength)
     _ = crypto_scalarmult_curve25519_base(&key, secret)
     return key
   }
 
   /// The secret that two keys share (X25519); nil for a public key that gives none.
-  static func shared(_ secret: [UInt8], with other: [UInt8]) -> [UInt8]? {
+  package static func shared(_ secret: [UInt8], with other: [UInt8]) -> [UInt8]? {
     var shared = [UInt8](repeating: 0, count: keyLength)
     guard secret.count == keyLength, other.count == keyLength, crypto_scalarmult_curve25519(&shared, secret, other) == 0
     else {
@@ -39,7 +39,7 @@ enum Sodium {
   }
 
   /// Seals a message (ChaCha20-Poly1305, RFC 8439).
-  static func seal(_ bytes: [UInt8], associated: [UInt8] = [], nonce: [UInt8], key: [UInt8]) -> [UInt8] {
+  package static func seal(_ bytes: [UInt8], associated: [UInt8] = [], nonce: [UInt8], key: [UInt8]) -> [UInt8] {
     var sealed = [UInt8](repeating: 0, count: bytes.count + tagLength)
     _ = crypto_aead_chacha20poly1305_ietf_encrypt(
       &sealed, nil, bytes, UInt64(bytes.count), associated, UInt64(associated.count), nil, nonce, key)
@@ -47,7 +47,7 @@ enum Sodium {
   }
 
   /// Opens a sealed message; nil if it is another's.
-  static func open(_ sealed: [UInt8], associated: [UInt8] = [], nonce: [UInt8], key: [UInt8]) -> [UInt8]? {
+  package static func open(_ sealed: [UInt8], associated: [UInt8] = [], nonce: [UInt8], key: [UInt8]) -> [UInt8]? {
     guard sealed.count >= tagLength else { return nil }
     var bytes = [UInt8](repeating: 0, count: sealed.count - tagLength)
     let isOwn = crypto_aead_chacha20poly1305_ietf_decrypt(

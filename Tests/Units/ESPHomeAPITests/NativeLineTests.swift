@@ -4,7 +4,7 @@ import AccessoryCore
 import TestSupport
 import Testing
 
-@testable import AccessoryExport
+@testable import ESPHomeAPI
 
 /// Frames of the native API, encrypted and not.
 @Suite(.timeLimit(.minutes(Patience.minutes(2)))) struct NativeLineTests {

@@ -2,15 +2,15 @@
 
 /// Messages of ESPHome's native API on a connection with a client, as a value: it finds messages in the client's bytes, and makes frames
 /// of the server's. With a key all is encrypted; without one nothing is. No clock, no I/O.
-struct NativeLine: Sendable {
+package struct NativeLine: Sendable {
   /// A message: its number and its fields.
-  struct Message: Sendable, Hashable {
-    var id: Int
-    var payload: ArraySlice<UInt8>
+  package struct Message: Sendable, Hashable {
+    package var id: Int
+    package var payload: ArraySlice<UInt8>
   }
 
   /// What came of the client's bytes.
-  enum Outcome: Sendable, Hashable {
+  package enum Outcome: Sendable, Hashable {
     case message(Message)
     /// More bytes are needed.
     case nothing
@@ -34,16 +34,16 @@ struct NativeLine: Sendable {
   private var received: [UInt8] = []
   private var start = 0
   /// What is to be sent before anything else.
-  private(set) var output: [UInt8] = []
+  package private(set) var output: [UInt8] = []
 
   /// The longest message without encryption: programs send what they write at once as one message.
-  static let plainLimit = 1 << 20
+  package static let plainLimit = 1 << 20
   private static let handshakeLimit = 128
   /// The longest payload that a frame of the server has.
-  static let payloadLimit = 65_515
+  package static let payloadLimit = 65_515
 
   /// A connection; encrypted with a `psk` of 32 bytes. `secret` makes this connection's secret key.
-  init(
+  package init(
     psk: [UInt8]?, name: String, mac: String,
     secret: @escaping @Sendable () -> [UInt8] = { Sodium.random(Sodium.keyLength) }
   ) {
@@ -51,14 +51,14 @@ struct NativeLine: Sendable {
   }
 
   /// Whether the client may send and get messages.
-  var isOpen: Bool {
+  package var isOpen: Bool {
     switch state {
     case .open, .plain: true
     case .hello, .handshake, .ended: false
     }
   }
 
-  mutating func take(_ bytes: [UInt8]) {
+  package mutating func take(_ bytes: [UInt8]) {
     // What was used goes at once: a fast client's bytes don't gather.
     received.removeFirst(start)
     start = 0
@@ -66,13 +66,13 @@ struct NativeLine: Sendable {
   }
 
   /// Takes what is to be sent.
-  mutating func takeOutput() -> [UInt8] {
+  package mutating func takeOutput() -> [UInt8] {
     defer { output = [] }
     return output
   }
 
   /// The next message.
-  mutating func next() -> Outcome {
+  package mutating func next() -> Outcome {
     while true {
       switch state {
       case .ended: return .nothing
@@ -193,7 +193,7 @@ struct NativeLine: Sendable {
 
   /// The frame of a message; nothing while the connection isn't open, and for a payload of more than `payloadLimit` bytes, which clients
   /// don't take.
-  mutating func frame(_ id: Int, _ payload: [UInt8]) -> [UInt8] {
+  package mutating func frame(_ id: Int, _ payload: [UInt8]) -> [UInt8] {
     guard payload.count <= Self.payloadLimit else { return [] }
     switch state {
     case .plain:
