@@ -91,6 +91,8 @@ let package = Package(
     .target(name: "CLibmosquitto"),
     // As CLibmosquitto: the native API of Home Assistant loads libsodium.
     .target(name: "CLibsodium"),
+    // As CLibsodium: the key of the native API is shown as a QR code.
+    .target(name: "CLibqrencode"),
     .target(name: "AccessoryCore"),
     .target(name: "ESPHomeAPI", dependencies: ["AccessoryCore", "CLibsodium"]),
     .target(name: "AccessoryProtocols", dependencies: ["AccessoryCore", "CChecksums"]),
@@ -197,7 +199,7 @@ let package = Package(
     .target(
       name: "CommandOutput",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryIO", "Console",
+        "AccessoryCore", "AccessoryControl", "AccessoryIO", "CLibqrencode", "Console",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: commands),
         .product(name: "Logging", package: "swift-log", condition: commands),
         .product(name: "SystemPackage", package: "swift-system"),

@@ -3,7 +3,7 @@
 /// What a client of the native API is told: this machine as a device, its accessories as devices of it, and their entities with states.
 struct NativeBox: Sendable, Hashable {
   /// An accessory.
-  struct Device: Sendable, Hashable {
+  struct Device: Codable, Sendable, Hashable {
     /// The same for ever, and not 0: Home Assistant knows the device by it.
     var id: UInt32
     var name: String
@@ -42,15 +42,15 @@ struct NativeBox: Sendable, Hashable {
 }
 
 /// What Home Assistant shows as one line: a reading, or something to switch.
-struct NativeEntity: Sendable, Hashable {
+struct NativeEntity: Codable, Sendable, Hashable {
   /// What tells an entity from the others of its kind.
-  struct ID: Sendable, Hashable {
+  struct ID: Codable, Sendable, Hashable {
     var device: UInt32
     var key: UInt32
     var kind: UInt8
   }
 
-  enum Kind: Sendable, Hashable {
+  enum Kind: Codable, Sendable, Hashable {
     /// A number. `decimals` are how many are shown.
     case sensor(unit: String, decimals: Int, stateClass: StateClass)
     /// Yes or no.
@@ -70,11 +70,11 @@ struct NativeEntity: Sendable, Hashable {
   }
 
   /// What a sensor's number is, as Home Assistant's statistics see it.
-  enum StateClass: Int, Sendable, Hashable {
+  enum StateClass: Int, Codable, Sendable, Hashable {
     case none, measurement, totalIncreasing, total
   }
 
-  enum Category: Int, Sendable, Hashable {
+  enum Category: Int, Codable, Sendable, Hashable {
     case none, configuration, diagnostic
   }
 

@@ -10,10 +10,13 @@ package actor ReadingsFeed {
   package let mirror: ServiceMirror
   private var names = ExportNames()
 
-  /// Creates a feed; `alarms` says whether it includes alarms.
-  package init(alarms hasAlarms: Bool = false, clock: any TimerClock = IOThread.shared) {
-    mirror = ServiceMirror(
-      hasAlarms ? [.values, .readings, .absent, .alarms] : [.values, .readings, .absent], clock: clock)
+  /// Creates a feed; `alarms` says whether it includes alarms, and `more` what else the mirror follows.
+  package init(
+    alarms hasAlarms: Bool = false, also more: ServiceMirror.Interests = [], clock: any TimerClock = IOThread.shared
+  ) {
+    var interests: ServiceMirror.Interests = [.values, .readings, .absent]
+    if hasAlarms { interests.insert(.alarms) }
+    mirror = ServiceMirror(interests.union(more), clock: clock)
   }
 
   /// Yields after changes, for one reader. One element may stand for several changes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryIO
 
 /// The identifier of a publisher at its broker.
 package enum ClientIdentifier {

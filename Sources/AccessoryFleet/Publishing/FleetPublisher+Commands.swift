@@ -27,14 +27,14 @@ extension FleetPublisher {
       }
       let label = record.state.device.id
       let device = record.state.accessory.record.map { service.device($0, label: label) } ?? service.device(label)
-      let first: CommandQueues.Work = { [self] in await perform(name, message.payload, id, level, device) }
+      let first: CommandQueues<TopicLevel>.Work = { [self] in await perform(name, message.payload, id, level, device) }
       try commands.add(first, for: level) { Task { await performAll(level, first) } }
     } catch {
       await answer(.init(.failure(error), id: id, at: Self.now), name, level)
     }
   }
 
-  private func performAll(_ level: TopicLevel, _ first: CommandQueues.Work) async {
+  private func performAll(_ level: TopicLevel, _ first: CommandQueues<TopicLevel>.Work) async {
     await first()
     while let next = commands.next(of: level) { await next() }
   }

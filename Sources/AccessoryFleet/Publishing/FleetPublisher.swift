@@ -19,7 +19,7 @@ package actor FleetPublisher {
   var records = PublishedRecords()
   var broker = BrokerState()
   /// Commands from the broker, and the connection to the service for them; nil while the service is unavailable.
-  var commands = CommandQueues()
+  var commands = CommandQueues<TopicLevel>()
   var service: BridgeClient?
   var work = PublisherWork()
   /// The numbers of accessories that the gateway last told, and when.

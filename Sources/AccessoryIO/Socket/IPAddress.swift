@@ -89,6 +89,11 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     return true
   }
 
+  /// Networks that aren't the internet: those of homes and companies (RFC 1918, RFC 4193), and links.
+  package static let privateNetworks = [
+    "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10",
+  ].compactMap(IPNetwork.init)
+
   /// The range as `ADDRESS/BITS`.
   public var description: String { "\(address)/\(prefixLength)" }
 }

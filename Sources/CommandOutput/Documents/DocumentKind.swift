@@ -28,6 +28,7 @@ package enum DocumentKind: String, Encodable, Sendable, CaseIterable {
   case history
   case identification
   case information
+  case key
   case lineReset = "line_reset"
   case log
   case messageTest = "message_test"

@@ -33,10 +33,25 @@ package struct ExportView: Sendable {
       : Output.note("command from \(client): \(SafeText.escape(what, limit: 1_000))")
   }
 
-  package func trouble(_ error: AccessoryError) {
+  /// A client of this name has connected.
+  package func joined(_ client: String, from address: String) {
+    json
+      ? ServiceLog.tell(document("joined", client: client, reason: address))
+      : Output.note("\(client.isEmpty ? "a client" : client) is connected from \(address)")
+  }
+
+  /// A client was disconnected.
+  package func left(_ client: String, because reason: String) {
+    json
+      ? ServiceLog.tell(document("left", client: client, reason: reason))
+      : Output.note("\(client) was disconnected: \(SafeText.escape(reason, limit: 1_000))")
+  }
+
+  /// Something went wrong; with `isWaiting`, it is waited for.
+  package func trouble(_ error: AccessoryError, isWaiting: Bool = true) {
     let message = SafeText.escape(error.message, limit: 1_000)
     json
-      ? ServiceLog.tell(document("trouble", reason: error.message)) : Output.note("\(message); waiting for it")
+      ? ServiceLog.tell(document("trouble", reason: error.message)) : Output.note(message + (isWaiting ? "; waiting for it" : ""))
   }
 
   private func document(

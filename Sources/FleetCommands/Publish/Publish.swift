@@ -86,7 +86,7 @@ struct Publish: AsyncParsableCommand, JSONCommand {
       throw AccessoryError(.misconfigured, "there is no socket to look for a service at: name it with --socket")
     }
     var settings = PublisherSettings(
-      gateway: name, host: GatewayName.hostName(), version: BridgeFleet.version, sockets: sockets)
+      gateway: name, host: MachineIdentity.hostName(), version: BridgeFleet.version, sockets: sockets)
     settings.discoveryPrefix = discoveryPrefix == "none" ? nil : discoveryPrefix
     settings.retainsStates = !noRetain
     settings.forgetAfter = forgetAfter.duration
