@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryEntities
 import AccessoryIO
+import ESPHomeAPI
 
 /// Home Assistant's view of this machine, by ESPHome's native API: the services' accessories with their readings and the commands that
 /// the services permit. It is a view of the mirror.
@@ -58,7 +59,7 @@ package actor HomeAssistantBox {
   private static let replyTimeout = Duration.seconds(20)
 
   /// A box that reads from `feed`, whose mirror must follow commands and absent accessories. Its devices are kept in `folder`; nil to keep
-  /// them in memory. Throws the errors of reading them. Blocks for as long as the disk takes.
+  /// them in memory. Throws `unsupported` where encryption isn't possible, and the errors of reading them.
   package init(
     _ settings: Settings, _ feed: ReadingsFeed, folder: String?, clock: any TimerClock = IOThread.shared,
     note: @escaping @Sendable (News) -> Void
@@ -66,8 +67,10 @@ package actor HomeAssistantBox {
     (self.settings, self.feed, self.clock, self.note) = (settings, feed, clock, note)
     let file = folder.map { StateFile(Self.fileName, in: $0) }
     self.file = file
+    let isEncrypted = settings.key != nil
     let limit = Self.fileLimit
     let kept = try await disk.run { () throws(AccessoryError) -> [UInt8]? in
+      if isEncrypted { try Sodium.load() }
       try file?.prepare()
       return try file?.read(limit: limit)
     }

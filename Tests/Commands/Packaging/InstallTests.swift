@@ -47,6 +47,7 @@ import Testing
     let expected =
       [
         "bin/bridge-cli", "bin/bridge-fleet", "lib/systemd/system/accessory-bridge-fleet.service",
+        "lib/systemd/system/accessory-bridge-home-assistant.service",
         "lib/systemd/system/accessory-bridge-metrics.service",
         "lib/systemd/system/accessory-bridge-network-readings.socket",
         "lib/systemd/system/accessory-bridge-network.service", "lib/systemd/system/accessory-bridge-network.socket",

@@ -131,6 +131,20 @@ struct Installation: SuiteTrait, TestScoping {
     try await expectExposure(of: Installation.folder + unit, atMost: 1.5)
   }
 
+  /// What Home Assistant connects to: private networks alone, no device, and not the socket on which clients act.
+  @Test func theServerOfHomeAssistantIsLockedIn() async throws {
+    let unit = "/usr/local/lib/systemd/system/accessory-bridge-home-assistant.service"
+    let text = try text(unit)
+    for line in [
+      "PrivateDevices=yes", "DevicePolicy=closed", "Group=accessory-readings", "DynamicUser=yes", "IPAddressDeny=any",
+      "StateDirectory=accessory-bridge-home-assistant", "StateDirectoryMode=0700",
+    ] {
+      #expect(text.contains("\n\(line)\n"))
+    }
+    #expect(text.contains("\nExecStart=/usr/local/bin/bridge-cli export home-assistant ") && !text.contains("dir@"))
+    try await expectExposure(of: Installation.folder + unit, atMost: 1.5)
+  }
+
   /// What tells people has the network, and neither a device nor the socket on which clients act.
   @Test func theNotifierIsLockedIn() async throws {
     let unit = "/usr/local/lib/systemd/system/accessory-bridge-notify.service"
