@@ -105,7 +105,7 @@ let package = Package(
     .target(
       name: "AccessoryIO",
       dependencies: [
-        "AccessoryCore",
+        "AccessoryCore", "ESPHomeAPI",
         "AccessoryProtocols", "CLinuxShims", "CLibusb",
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "DequeModule", package: "swift-collections"),
@@ -123,9 +123,14 @@ let package = Package(
         "AccessoryCore", "AccessoryIO", "CLibyaml", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
+      name: "MessageBus",
+      dependencies: [
+        "AccessoryCore", "AccessoryIO", "CLibsystemd", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
       name: "AccessoryBluetooth",
       dependencies: [
-        "AccessoryCore", "AccessoryIO", "AccessoryDiscovery", "CLibsystemd",
+        "AccessoryCore", "AccessoryIO", "AccessoryDiscovery", "MessageBus",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -158,7 +163,7 @@ let package = Package(
     .target(
       name: "AccessoryExport",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryEntities", "AccessoryIO", "ESPHomeAPI",
+        "AccessoryCore", "AccessoryControl", "AccessoryEntities", "AccessoryIO", "ESPHomeAPI", "MessageBus",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -308,7 +313,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "AccessoryConfiguration", "AccessoryTesting", "AccessorySimulator", "AccessoryControl", "AccessoryIO",
+        "AccessoryConfiguration", "AccessoryTesting", "ESPHomeAPI", "AccessorySimulator", "AccessoryControl",
+        "AccessoryIO",
         "AccessoryProtocols", "FamilyAF1",
         "FamilyHIDPower", "FamilyHIDPowerSimulator", "CTestShims", "AccessoryLink",
         .product(name: "SystemPackage", package: "swift-system"),
@@ -317,7 +323,8 @@ let package = Package(
     .executableTarget(
       name: "TestChild",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CLinuxShims", "TestSupport",
+        "AccessoryCore", "AccessoryControl", "AccessoryExport", "AccessoryIO", "AccessoryProtocols", "CLinuxShims",
+        "TestSupport",
       ],
       path: "Tests/Support/TestChild"),
     .testTarget(
@@ -325,7 +332,8 @@ let package = Package(
       dependencies: [
         "AccessoryFamilies", "SimulatedFamilies",
         "AccessoryCore",
-        "AccessoryIO", "CLinuxShims", "TestChild", "TestSupport", "AccessoryLink", "AccessoryDrivers",
+        "AccessoryIO", "AccessoryTesting", "CLinuxShims", "ESPHomeAPI", "TestChild", "TestSupport", "AccessoryLink",
+        "AccessoryDrivers",
         "AccessorySimulator",
       ], path: "Tests/Units/AccessoryIOTests"),
     .testTarget(
@@ -340,7 +348,7 @@ let package = Package(
       name: "AccessoryBluetoothTests",
       dependencies: [
         "AccessoryCore", "AccessoryBluetooth", "AccessoryDiscovery", "AccessoryDrivers", "AccessoryIO", "AccessoryLink",
-        "CLibsystemd", "FamilyBatteryService", "TestSupport",
+        "CLibsystemd", "FamilyBatteryService", "MessageBus", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/AccessoryBluetoothTests"),
     .testTarget(
@@ -369,8 +377,7 @@ let package = Package(
       name: "AccessoryExportTests",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryEntities", "AccessoryExport", "AccessoryIO", "AccessoryTesting",
-        "ESPHomeAPI",
-        "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+        "ESPHomeAPI", "MessageBus", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ], path: "Tests/Units/AccessoryExportTests"),
     .testTarget(
       name: "ESPHomeAPITests", dependencies: ["AccessoryCore", "ESPHomeAPI", "TestSupport"],
@@ -531,7 +538,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
       name: "ExchangeFuzz",
       dependencies: [
         "AccessoryFamilies", "SimulatedFamilies",
-        "AccessoryBluetooth", "AccessoryDiscovery", "CLibsystemd",
+        "AccessoryBluetooth", "AccessoryDiscovery", "CLibsystemd", "MessageBus",
         "AccessoryCore", "AccessoryConfiguration", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator",
         "AccessorySharing",
         "AccessoryTesting",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Messages of ESPHome's native API on a connection with a client, as a value: it finds messages in the client's bytes, and makes frames
-/// of the server's. With a key all is encrypted; without one nothing is. No clock, no I/O.
+/// Messages of ESPHome's native API on a connection, as a value: it finds messages in the other side's bytes, and makes frames of this
+/// side's. With a key all is encrypted; without one nothing is. No clock, no I/O.
 package struct NativeLine: Sendable {
   /// A message: its number and its fields.
   package struct Message: Sendable, Hashable {
@@ -9,7 +9,7 @@ package struct NativeLine: Sendable {
     package var payload: ArraySlice<UInt8>
   }
 
-  /// What came of the client's bytes.
+  /// What came of the other side's bytes.
   package enum Outcome: Sendable, Hashable {
     case message(Message)
     /// More bytes are needed.
@@ -18,8 +18,30 @@ package struct NativeLine: Sendable {
     case end(String)
   }
 
+  /// Why a client's connection ended, where its user can do something.
+  package enum Problem: Sendable, Hashable {
+    /// The server encrypts, and this side has no key.
+    case needsKey
+    /// The server doesn't encrypt, and this side would.
+    case needsNoKey
+    /// The server has another key.
+    case otherKey
+    /// The server doesn't speak the native API.
+    case isSomethingElse
+    /// The server has refused the connection, in its words.
+    case refused(String)
+  }
+
+  private enum Side: Sendable {
+    /// With the names that an encrypted server tells before it knows the client.
+    case server(name: String, mac: String)
+    case client
+  }
+
   private enum State: Sendable {
     case hello
+    /// A client's handshake before the server's hello.
+    case begun(NoiseHandshake)
     case handshake(NoiseHandshake)
     case open(receiving: NoiseCipher, sending: NoiseCipher)
     case plain
@@ -27,8 +49,7 @@ package struct NativeLine: Sendable {
   }
 
   private let psk: [UInt8]?
-  /// The names that an encrypted server tells before it knows the client.
-  private let name, mac: String
+  private let side: Side
   private let makeSecret: @Sendable () -> [UInt8]
   private var state = State.hello
   private var received: [UInt8] = []
@@ -36,25 +57,44 @@ package struct NativeLine: Sendable {
   /// What is to be sent before anything else.
   package private(set) var output: [UInt8] = []
 
-  /// The longest message without encryption: programs send what they write at once as one message.
+  /// Why a client's connection has ended; nil where its user can't do anything.
+  package private(set) var problem: Problem?
+
+  /// The longest message of a client without encryption: programs send what they write at once as one message.
   package static let plainLimit = 1 << 20
+  /// The longest message of a server without encryption.
+  private static let serverLimit = 65_535
   private static let handshakeLimit = 128
   /// The longest payload that a frame of the server has.
   package static let payloadLimit = 65_515
 
-  /// A connection; encrypted with a `psk` of 32 bytes. `secret` makes this connection's secret key.
+  /// A server's connection; encrypted with a `psk` of 32 bytes. `secret` makes this connection's secret key.
   package init(
     psk: [UInt8]?, name: String, mac: String,
     secret: @escaping @Sendable () -> [UInt8] = { Sodium.random(Sodium.keyLength) }
   ) {
-    (self.psk, self.name, self.mac, makeSecret) = (psk, name, mac, secret)
+    (self.psk, side, makeSecret) = (psk, .server(name: name, mac: mac), secret)
   }
 
-  /// Whether the client may send and get messages.
+  /// A client's connection; likewise. Its opening is in `output` at once.
+  package init(
+    clientWith psk: [UInt8]?, secret: @escaping @Sendable () -> [UInt8] = { Sodium.random(Sodium.keyLength) }
+  ) {
+    (self.psk, side, makeSecret) = (psk, .client, secret)
+    guard let psk else {
+      state = .plain
+      return
+    }
+    var handshake = NoiseHandshake(psk: psk, hello: [])
+    output = Self.frame([]) + Self.frame(handshake.begin(secret: secret()))
+    state = .begun(handshake)
+  }
+
+  /// Whether messages may be sent.
   package var isOpen: Bool {
     switch state {
     case .open, .plain: true
-    case .hello, .handshake, .ended: false
+    case .hello, .begun, .handshake, .ended: false
     }
   }
 
@@ -77,7 +117,7 @@ package struct NativeLine: Sendable {
       switch state {
       case .ended: return .nothing
       case .hello where psk == nil, .plain: return nextPlain()
-      case .hello, .handshake, .open:
+      case .hello, .begun, .handshake, .open:
         switch nextFrame() {
         case .success(nil): return .nothing
         case .success(let frame?):
@@ -94,12 +134,15 @@ package struct NativeLine: Sendable {
     var log: String
   }
 
+  private var isClient: Bool { if case .client = side { true } else { false } }
+
   // MARK: - Without encryption
 
   private mutating func nextPlain() -> Outcome {
     let rest = received[start...]
     guard let first = rest.first else { return .nothing }
     guard first == 0 else {
+      if isClient { return end(first == 1 ? .needsKey : .isSomethingElse) }
       // A client that wants encryption learns from this that there is none.
       output += first == 1 ? [0, 0, 0] : []
       return end(
@@ -117,7 +160,9 @@ package struct NativeLine: Sendable {
       }
     }
     let (length, id) = (numbers[0], numbers[1])
-    guard length <= Self.plainLimit else { return end("a frame of \(length) bytes is too long") }
+    guard length <= (isClient ? Self.serverLimit : Self.plainLimit) else {
+      return end("a frame of \(length) bytes is too long")
+    }
     guard place.count >= length else { return .nothing }
     if case .hello = state { state = .plain }
     start = place.startIndex + length
@@ -130,6 +175,7 @@ package struct NativeLine: Sendable {
     let rest = received[start...]
     guard let first = rest.first else { return .success(nil) }
     guard first == 1 else {
+      if isClient, !isOpen { problem = first == 0 ? .needsNoKey : .isSomethingElse }
       return .failure(
         Wrong(
           reason: first == 0 ? "Bad indicator byte" : nil,
@@ -150,8 +196,21 @@ package struct NativeLine: Sendable {
   private mutating func use(_ frame: [UInt8]) -> Outcome? {
     switch state {
     case .hello:
-      output += Self.frame([1] + Array(name.utf8) + [0] + Array(mac.utf8) + [0])
+      tellNames()
       state = .handshake(NoiseHandshake(psk: psk ?? [], hello: frame))
+      return nil
+    case .begun(let handshake):
+      // The protocol that the server has chosen; its names follow.
+      guard frame.first == 1 else { return end(.isSomethingElse) }
+      state = .handshake(handshake)
+      return nil
+    case .handshake(var handshake) where isClient:
+      if frame.first == 1 {
+        let reason = String(decoding: frame.dropFirst(), as: UTF8.self)
+        return end(reason == NoiseHandshake.Refusal.wrongKey.rawValue ? .otherKey : .refused(reason))
+      }
+      guard let (receiving, sending) = try? handshake.finish(frame) else { return end(.otherKey) }
+      state = .open(receiving: receiving, sending: sending)
       return nil
     case .handshake(var handshake):
       do throws(NoiseHandshake.Refusal) {
@@ -172,12 +231,23 @@ package struct NativeLine: Sendable {
   }
 
   private mutating func refuse(_ reason: String?, because log: String) -> Outcome {
-    if let reason {
+    if let reason, !isClient {
       // The name comes before the refusal, so that the client can tell whose key is wrong.
-      if case .hello = state { output += Self.frame([1] + Array(name.utf8) + [0] + Array(mac.utf8) + [0]) }
+      if case .hello = state { tellNames() }
       output += Self.frame([1] + Array(reason.utf8))
     }
     return end(log)
+  }
+
+  /// A server's hello.
+  private mutating func tellNames() {
+    guard case .server(let name, let mac) = side else { return }
+    output += Self.frame([1] + Array(name.utf8) + [0] + Array(mac.utf8) + [0])
+  }
+
+  private mutating func end(_ problem: Problem) -> Outcome {
+    self.problem = problem
+    return end("\(problem)")
   }
 
   private mutating func end(_ reason: String) -> Outcome {
@@ -191,8 +261,8 @@ package struct NativeLine: Sendable {
 
   // MARK: - Sending
 
-  /// The frame of a message; nothing while the connection isn't open, and for a payload of more than `payloadLimit` bytes, which clients
-  /// don't take.
+  /// The frame of a message; nothing while the connection isn't open, and for a payload of more than `payloadLimit` bytes, which nobody
+  /// takes.
   package mutating func frame(_ id: Int, _ payload: [UInt8]) -> [UInt8] {
     guard payload.count <= Self.payloadLimit else { return [] }
     switch state {
@@ -206,7 +276,7 @@ package struct NativeLine: Sendable {
       let sealed = sending.seal(numbers + payload)
       state = .open(receiving: receiving, sending: sending)
       return Self.frame(sealed)
-    case .hello, .handshake, .ended: return []
+    case .hello, .begun, .handshake, .ended: return []
     }
   }
 }

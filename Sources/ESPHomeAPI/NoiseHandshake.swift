@@ -2,8 +2,8 @@
 
 import AccessoryCore
 
-/// The server's side of the handshake `Noise_NNpsk0_25519_ChaChaPoly_SHA256` (noiseprotocol.org, revision 34), as ESPHome's native API
-/// uses it: the client proves that it has the key, and both get new keys for this connection.
+/// The handshake `Noise_NNpsk0_25519_ChaChaPoly_SHA256` (noiseprotocol.org, revision 34), as ESPHome's native API uses it: both sides
+/// prove that they have the key, and get new keys for this connection. A client calls `begin` and `finish`, a server `answer`.
 struct NoiseHandshake: Sendable {
   /// Why a client is refused, in the words that clients know.
   enum Refusal: String, Error, Sendable {
@@ -19,8 +19,10 @@ struct NoiseHandshake: Sendable {
   private var chain: [UInt8]
   private var hash: [UInt8]
   private var key: [UInt8] = []
+  /// A client's secret key.
+  private var secret: [UInt8] = []
 
-  /// A handshake with the client whose hello had this content.
+  /// A handshake after a client's hello with this content.
   init(psk: [UInt8], hello: [UInt8]) {
     hash = SHA256.sum(Array(Self.name.utf8))
     chain = hash
@@ -34,23 +36,50 @@ struct NoiseHandshake: Sendable {
   mutating func answer(
     _ message: [UInt8], secret: [UInt8]
   ) throws(Refusal) -> (answer: [UInt8], receiving: NoiseCipher, sending: NoiseCipher) {
+    let (other, tag) = try parts(message)
+    mix(public: other)
+    // The tag says whether the client has the key, before anything is computed for it.
+    guard opens(tag) else { throw .wrongKey }
+    let own = Sodium.publicKey(of: secret)
+    mix(public: own)
+    guard let shared = Sodium.shared(secret, with: other) else { throw .wrongKey }
+    mix(key: shared)
+    let sealed = seal()
+    let keys = derive([], 2)
+    return ([0] + own + sealed, NoiseCipher(keys[0]), NoiseCipher(keys[1]))
+  }
+
+  /// A client's message with its status byte. `secret` is its new secret key.
+  mutating func begin(secret: [UInt8]) -> [UInt8] {
+    self.secret = secret
+    let own = Sodium.publicKey(of: secret)
+    mix(public: own)
+    return [0] + own + seal()
+  }
+
+  /// Takes the server's answer to `begin`, with its status byte, and returns the keys of both directions.
+  mutating func finish(_ answer: [UInt8]) throws(Refusal) -> (receiving: NoiseCipher, sending: NoiseCipher) {
+    let (other, tag) = try parts(answer)
+    mix(public: other)
+    guard let shared = Sodium.shared(secret, with: other) else { throw .wrongKey }
+    mix(key: shared)
+    guard opens(tag) else { throw .wrongKey }
+    let keys = derive([], 2)
+    return (NoiseCipher(keys[1]), NoiseCipher(keys[0]))
+  }
+
+  /// The public key and the tag of a message.
+  private func parts(_ message: [UInt8]) throws(Refusal) -> (public: [UInt8], tag: [UInt8]) {
     guard let status = message.first else { throw .empty }
     guard status == 0 else { throw .wrongStart }
     guard message.count == 1 + Sodium.keyLength + Sodium.tagLength else { throw .wrongLength }
-    let other = Array(message[1...Sodium.keyLength])
-    mix(hash: other)
-    mix(key: other)
-    // The tag says whether the client has the key, before anything is computed for it.
-    guard opens(Array(message[(Sodium.keyLength + 1)...])) else { throw .wrongKey }
-    let own = Sodium.publicKey(of: secret)
-    mix(hash: own)
-    mix(key: own)
-    guard let shared = Sodium.shared(secret, with: other) else { throw .wrongKey }
-    mix(key: shared)
+    return (Array(message[1...Sodium.keyLength]), Array(message[(Sodium.keyLength + 1)...]))
+  }
+
+  private mutating func seal() -> [UInt8] {
     let tag = Sodium.seal([], associated: hash, nonce: NoiseCipher.nonce(0), key: key)
     mix(hash: tag)
-    let keys = derive([], 2)
-    return ([0] + own + tag, NoiseCipher(keys[0]), NoiseCipher(keys[1]))
+    return tag
   }
 
   private mutating func opens(_ sealed: [UInt8]) -> Bool {
@@ -62,6 +91,12 @@ struct NoiseHandshake: Sendable {
   // MARK: - The symmetric state
 
   private mutating func mix(hash bytes: [UInt8]) { hash = SHA256.sum(hash + bytes) }
+
+  /// With a psk, a public key goes into both.
+  private mutating func mix(public key: [UInt8]) {
+    mix(hash: key)
+    mix(key: key)
+  }
 
   private mutating func mix(key bytes: [UInt8]) {
     let derived = derive(bytes, 2)

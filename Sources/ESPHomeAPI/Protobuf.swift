@@ -97,33 +97,33 @@ package struct ProtobufFields: Sendable {
     case bytes(ArraySlice<UInt8>)
   }
 
-  private var fields: [Int: Content] = [:]
+  private var fields: [Int: [Content]] = [:]
 
   /// The most fields of a message from a client: the largest of them has 7.
-  private static let limit = 64
+  package static let limit = 64
 
-  /// Reads a message; nil if it isn't one, or has too many fields. Of a field that is repeated, the last one counts.
-  package init?(_ bytes: ArraySlice<UInt8>) {
+  /// Reads a message; nil if it isn't one, or has more than `limit` fields.
+  package init?(_ bytes: ArraySlice<UInt8>, limit: Int = ProtobufFields.limit) {
     var rest = bytes
     var count = 0
     while !rest.isEmpty {
       count += 1
-      guard count <= Self.limit, let tag = Self.number(&rest), tag >> 3 > 0, tag >> 3 <= 536_870_911 else { return nil }
+      guard count <= limit, let tag = Self.number(&rest), tag >> 3 > 0, tag >> 3 <= 536_870_911 else { return nil }
       let field = Int(tag >> 3)
       switch tag & 7 {
       case 0:
         guard let number = Self.number(&rest) else { return nil }
-        fields[field] = .number(number)
+        fields[field, default: []].append(.number(number))
       case 1:
         guard rest.count >= 8 else { return nil }
         rest = rest.dropFirst(8)
       case 2:
         guard let length = Self.number(&rest), length <= UInt64(rest.count) else { return nil }
-        fields[field] = .bytes(rest.prefix(Int(length)))
+        fields[field, default: []].append(.bytes(rest.prefix(Int(length))))
         rest = rest.dropFirst(Int(length))
       case 5:
         guard rest.count >= 4 else { return nil }
-        fields[field] = .fixed(rest.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) })
+        fields[field, default: []].append(.fixed(rest.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }))
         rest = rest.dropFirst(4)
       default: return nil
       }
@@ -136,24 +136,29 @@ package struct ProtobufFields: Sendable {
     return number
   }
 
-  /// A whole number of 32 bits; 0 if it is missing or something else.
+  /// A whole number of 32 bits; 0 if it is missing or something else. Of a field that is repeated, the last one counts, here and below.
   package func number(_ field: Int) -> UInt32 {
-    guard case .number(let number)? = fields[field] else { return 0 }
+    guard case .number(let number)? = fields[field]?.last else { return 0 }
     return UInt32(truncatingIfNeeded: number)
   }
 
   package func flag(_ field: Int) -> Bool { number(field) != 0 }
 
   package func fixed(_ field: Int) -> UInt32 {
-    guard case .fixed(let number)? = fields[field] else { return 0 }
+    guard case .fixed(let number)? = fields[field]?.last else { return 0 }
     return number
   }
 
   package func float(_ field: Int) -> Float { Float(bitPattern: fixed(field)) }
 
   package func bytes(_ field: Int) -> ArraySlice<UInt8> {
-    guard case .bytes(let bytes)? = fields[field] else { return [] }
+    guard case .bytes(let bytes)? = fields[field]?.last else { return [] }
     return bytes
+  }
+
+  /// The contents of a repeated field, in order.
+  package func all(_ field: Int) -> [ArraySlice<UInt8>] {
+    (fields[field] ?? []).compactMap { if case .bytes(let bytes) = $0 { bytes } else { nil } }
   }
 
   /// A text; invalid UTF-8 is repaired.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import MessageBus
 
 extension AccessoryError {
   /// bluetoothd has ended while it was needed.

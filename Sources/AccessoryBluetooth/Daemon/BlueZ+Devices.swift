@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import MessageBus
 
 /// The kind of Bluetooth to search with.
 package enum BluetoothKind: String, Sendable {

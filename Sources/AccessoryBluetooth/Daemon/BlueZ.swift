@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import MessageBus
 
 /// An event from BlueZ's daemon, bluetoothd.
 package enum BlueZEvent: Sendable, Equatable {

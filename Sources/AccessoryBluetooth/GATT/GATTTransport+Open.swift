@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
+import MessageBus
 import SystemPackage
 
 extension GATTTransport {

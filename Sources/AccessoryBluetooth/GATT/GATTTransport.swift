@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import MessageBus
 import SystemPackage
 
 /// The transport over two characteristics of a Bluetooth Low Energy device.

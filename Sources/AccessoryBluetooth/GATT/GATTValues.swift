@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import MessageBus
 
 /// A connection to a Bluetooth Low Energy device for reading values, one at a time. It carries no bytes. A disconnection ends it.
 ///

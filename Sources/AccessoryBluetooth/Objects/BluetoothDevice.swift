@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import MessageBus
 
 /// A Bluetooth adapter of this computer, as BlueZ reports it.
 package struct BluetoothAdapter: Sendable, Equatable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import MessageBus
 
 /// BlueZ's current objects: adapters, devices, and the services of connected devices. It is updated from messages of the bus, and
 /// doesn't use the bus itself.

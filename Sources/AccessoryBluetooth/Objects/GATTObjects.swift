@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import MessageBus
 
 /// A service of GATT.
 package struct GATTService: Sendable, Equatable {

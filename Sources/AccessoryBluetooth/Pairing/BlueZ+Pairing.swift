@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import MessageBus
 
 extension BlueZ {
   private static let managerPath = "/org/bluez"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import MessageBus
 
 /// Answers bluetoothd's questions about one device while it is being paired: the object `org.bluez.Agent1`.
 ///

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import MessageBus
 import SystemPackage
 
 /// The client's side of the Serial Port Profile: the object `org.bluez.Profile1`, at which bluetoothd hands over the

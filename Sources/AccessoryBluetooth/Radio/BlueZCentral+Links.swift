@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import MessageBus
 import SystemPackage
 
 // Connecting and disconnecting.

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import MessageBus
 import SystemPackage
 
 // Requests to a connected device, one after another, as in the Attribute Protocol.

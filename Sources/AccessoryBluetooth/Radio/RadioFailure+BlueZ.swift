@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MessageBus
+
 extension RadioFailure {
   /// The failure behind an error of bluetoothd's GATT client. bluetoothd has names for some error codes of the Attribute Protocol,
   /// one name and text for three of them (5, 12, 15: "Not paired"), and sends the number of the others. Names that its manual lists

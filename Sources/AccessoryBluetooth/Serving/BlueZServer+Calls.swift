@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import MessageBus
 
 // Calls from bluetoothd, for itself and on behalf of devices.
 

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import MessageBus
 
 /// One client's services at BlueZ, on the I/O thread. Each service is an application of its own at `GattManager1`; the advertisement
 /// is registered at `LEAdvertisingManager1`.

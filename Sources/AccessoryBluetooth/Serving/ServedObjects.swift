@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import MessageBus
 
 /// The bus objects of one of our services: the service, its characteristics and their descriptors. bluetoothd asks for all of them
 /// when the service is registered.

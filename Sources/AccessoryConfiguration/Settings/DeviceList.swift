@@ -70,8 +70,7 @@ package struct DeviceList: ValueReader {
   private mutating func address(_ node: YAMLNode) -> DeviceAddress? {
     guard let text = text(node, "an address", limit: 1_024) else { return nil }
     guard let address = DeviceAddress(text), address.transport.mustBeNamed else {
-      report(
-        node.mark, "an address is tcp:HOST:PORT, rfc2217:HOST:PORT, unix:PATH or ble:ADDRESS, not \(Quoted.text(text))")
+      report(node.mark, "an address is \(TransportKind.namedForms), not \(Quoted.text(text))")
       return nil
     }
     return address

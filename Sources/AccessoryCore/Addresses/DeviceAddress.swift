@@ -4,8 +4,8 @@
 ///
 /// As a text, for people and on the control socket, an address is the path of a node (`/dev/ttyACM0`,
 /// `/dev/bus/usb/001/005`, `/dev/hidraw0`) or a scheme and a place (`tcp:HOST:PORT`, `unix:PATH`, `ble:AA:BB:CC:DD:EE:FF`, and
-/// `ble:hci1/AA:BB:CC:DD:EE:FF` with the adapter `hci1`, `power_supply:BAT0`, `hid-text:/dev/hidraw0`). `init(_:in:)` reads what
-/// `description` writes.
+/// `ble:hci1/AA:BB:CC:DD:EE:FF` with the adapter `hci1`, `esphome://HOST/PORT`, `power_supply:BAT0`, `hid-text:/dev/hidraw0`).
+/// `init(_:in:)` reads what `description` writes.
 public enum DeviceAddress: Sendable, Hashable {
   /// A serial port or another terminal: the path of its node.
   case terminal(String)
@@ -21,6 +21,8 @@ public enum DeviceAddress: Sendable, Hashable {
   case tcp(NetworkAddress)
   /// A serial port of another machine, by RFC 2217: its bytes, settings and modem lines.
   case rfc2217(NetworkAddress)
+  /// A serial port of an ESPHome node, by its native API: its bytes, settings and modem lines.
+  case esphome(ESPHomeAddress)
   /// A device behind a stream socket of this machine, by the socket's path. A connection carries the device's bytes
   /// unchanged.
   case unix(String)
@@ -41,6 +43,8 @@ public enum DeviceAddress: Sendable, Hashable {
       self = .tcp(place)
     } else if let place = Self.place(in: text, behind: .rfc2217) {
       self = .rfc2217(place)
+    } else if let place = Self.rest(of: text, behind: .esphome).flatMap({ ESPHomeAddress($0) }) {
+      self = .esphome(place)
     } else if let name = Self.rest(of: text, behind: .powerSupply) {
       guard Self.isSupplyName(name) else { return nil }
       self = .powerSupply(name)
@@ -81,6 +85,7 @@ public enum DeviceAddress: Sendable, Hashable {
     case .powerSupply: .powerSupply
     case .tcp: .tcp
     case .rfc2217: .rfc2217
+    case .esphome: .esphome
     case .unix: .unix
     case .ble: .ble
     case .rfcomm: .rfcomm
@@ -196,6 +201,7 @@ extension DeviceAddress: Comparable, CustomStringConvertible {
     switch self {
     case .terminal(let path), .usb(let path), .hidraw(let path): path
     case .tcp(let place), .rfc2217(let place): "\(transport.rawValue):\(place)"
+    case .esphome(let place): "\(transport.rawValue):\(place)"
     case .unix(let path), .hidText(let path): "\(transport.rawValue):\(path)"
     case .powerSupply(let name): "\(transport.rawValue):\(name)"
     case .ble(let address, let adapter): "\(transport.rawValue):\(Self.front(adapter))\(address)"
@@ -239,6 +245,8 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   case tcp
   /// A serial port of another machine, by RFC 2217.
   case rfc2217
+  /// A serial port of an ESPHome node.
+  case esphome
   /// A connection to a stream socket of this machine.
   case unix
   /// Characteristics of a Bluetooth Low Energy device.
@@ -247,18 +255,22 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   case rfcomm
 
   /// Whether the transport only carries bytes: it has neither a line with settings, nor endpoints, nor reports.
-  package var isConnection: Bool { mustBeNamed && self != .rfc2217 }
+  package var isConnection: Bool { mustBeNamed && !isNetworkLine }
   /// Whether bytes pass by it.
   package var carriesBytes: Bool { self != .hidraw && self != .powerSupply }
   /// Whether the device's place is on the network.
-  package var isNetwork: Bool { self == .tcp || self == .rfc2217 }
+  package var isNetwork: Bool { self == .tcp || isNetworkLine }
+  /// Whether it is a serial line on the network, whose settings are set from here.
+  package var isNetworkLine: Bool { self == .rfc2217 || self == .esphome }
+  /// The forms of the addresses that somebody must name, for people.
+  package static let namedForms = "tcp:HOST:PORT, rfc2217:HOST:PORT, esphome://HOST/PORT, unix:PATH or ble:ADDRESS"
   /// Whether the transport is Bluetooth.
   package var isBluetooth: Bool { self == .ble || self == .rfcomm }
   /// Whether the system reports no devices with this transport, so that somebody must name them.
   package var mustBeNamed: Bool {
     switch self {
     case .terminal, .usb, .hidraw, .hidText, .powerSupply: false
-    case .tcp, .rfc2217, .unix, .ble, .rfcomm: true
+    case .tcp, .rfc2217, .esphome, .unix, .ble, .rfcomm: true
     }
   }
 }

@@ -44,6 +44,7 @@ extension DeviceName {
       return named
     }
     if let bluetooth { throw bluetooth.missing(text, among: devices) }
+    if text.hasPrefix(TransportKind.esphome.rawValue + ":") { throw .malformed(text) }
     if text.contains("/") {
       // A device's name may look like a path; an existing path takes precedence.
       let paths = lookingAtFiles || !text.hasPrefix("/") ? [text, "/dev/" + text] : [text]

@@ -8,7 +8,7 @@ import AccessoryCore
 /// The text may be:
 /// - a path: of its terminal, of its usbfs node (which selects the USB transport), or of a link to one of them,
 /// - a name below /dev: `ttyACM0`, `serial/by-id/usb-Lamp_A1-if00`,
-/// - `tcp:HOST:PORT`, `rfc2217:HOST:PORT` or `unix:PATH`, which no source needs to know,
+/// - `tcp:HOST:PORT`, `rfc2217:HOST:PORT`, `esphome://HOST/PORT` or `unix:PATH`, which no source needs to know,
 /// - `ble:ADDRESS`, `rfcomm:ADDRESS` or `rfcomm:ADDRESS/CHANNEL`, likewise; an address alone, of a device that is known,
 /// - `ble:NAME` or `rfcomm:NAME`: the whole name that the user gave a Bluetooth device, or that it tells,
 /// - `power_supply:NAME`, a battery or a charger that the kernel knows,

@@ -10,7 +10,8 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
   case noMatch(String, like: [String] = [])
   /// No device on the air has this name, but one has it with other capital letters, which is the second text.
   case otherCapitals(String, String)
-  /// The text begins with `usb:`, and isn't a valid USB name; or with `ble:` or `rfcomm:` and an address, with more behind it.
+  /// The text begins with `usb:`, and isn't a valid USB name; or with `ble:` or `rfcomm:` and an address, with more behind it;
+  /// or with `esphome:`, and isn't a place.
   case malformed(String)
   /// The path leads to a regular file or a folder, which can't be a device.
   case noDevice(String, kind: String)
@@ -37,6 +38,11 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
         + "channel from 1 to 30"
     case .malformed(let text) where BluetoothName(text) != nil:
       "\(text) is not the address of a device: write ble:AA:BB:CC:DD:EE:FF, or ble:hci1/AA:BB:CC:DD:EE:FF with an adapter"
+    case .malformed(let text) where text.hasPrefix(TransportKind.esphome.rawValue):
+      // Other programs have the key behind the question mark.
+      "\(text.prefix { $0 != "?" })\(text.contains("?") ? "?…" : "") is not the address of an ESPHome node's serial port: write "
+        + "esphome://HOST, or esphome://HOST:6053/PORT "
+        + "with the number or the name of the port; the key comes from a file (--key-file)"
     case .malformed(let text):
       "\(text) is not a USB device name: write usb:VENDOR:PRODUCT or usb:VENDOR:PRODUCT:SERIAL, with hexadecimal "
         + "numbers for vendor and product, like usb:2341:0043"

@@ -11,7 +11,7 @@ import AccessoryProtocols
 public struct IdentificationPlan: Sendable {
   /// The kind of connection to the accessory.
   public enum PortKind: Sendable, Hashable {
-    /// A serial line, whose baud rate can be set.
+    /// A serial line, whose baud rate can be set, here or by the network.
     case line
     /// A connection that carries a serial line's bytes, whose baud rate can't be set here. Its other end is on the
     /// network (`isNetwork`) or on this machine.
@@ -25,10 +25,10 @@ public struct IdentificationPlan: Sendable {
     /// which devices of many kinds have: nothing is sent to them unless somebody says what they are.
     public init?(_ address: DeviceAddress) {
       switch address {
-      case .terminal: self = .line
+      case .terminal, .rfc2217, .esphome: self = .line
       case .ble: self = .air
       case .tcp(let place) where place.port == 502: self = .modbusTCP
-      case .tcp, .rfc2217, .unix, .rfcomm: self = .connection(isNetwork: address.transport.isNetwork)
+      case .tcp, .unix, .rfcomm: self = .connection(isNetwork: address.transport.isNetwork)
       default: return nil
       }
     }

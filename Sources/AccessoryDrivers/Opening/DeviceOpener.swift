@@ -132,6 +132,10 @@ public struct DeviceOpener: Sendable {
     case .rfc2217(let place):
       transport = try await RFC2217Transport.open(
         place, settings.terminal.configuration(path: device.address.description, label: label), io: io)
+    case .esphome(let place):
+      transport = try await ESPHomeTransport.open(
+        place, settings.terminal.configuration(path: device.address.description, label: label),
+        keyFile: settings.nodeKeyFile, io: io)
     case .ble(let address, let adapter) where driver?.channel == .advertisements:
       transport = HeardFrames(try await advertisements(of: address, by: adapter))
     case .ble(let address, let adapter):

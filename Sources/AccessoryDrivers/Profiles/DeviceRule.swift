@@ -28,7 +28,7 @@ public struct DeviceRule: Sendable, Hashable {
   /// The name of a link to its terminal in /dev/serial/by-id.
   public var byID: TextPattern?
   /// The path of the device's terminal, or of a link to it, such as one in /dev/serial/by-path. Matches any device that
-  /// is plugged in there.
+  /// is plugged in there. Or the address of a device on the network.
   public var path: String?
   /// The conditions for a Bluetooth device. A rule with it matches only Bluetooth devices, and one without it matches
   /// none of them.
@@ -93,7 +93,8 @@ public struct DeviceRule: Sendable, Hashable {
 
   private func fitsPath(of device: Device) -> Bool {
     guard let path else { return true }
-    return [device.address.node, device.terminal, device.link].contains(path) || device.links.contains(path)
+    let place = device.address.transport.isNetwork ? device.address.description : device.address.node
+    return [place, device.terminal, device.link].contains(path) || device.links.contains(path)
   }
 
   /// The folder of udev's links with stable names.

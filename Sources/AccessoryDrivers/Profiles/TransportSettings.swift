@@ -22,6 +22,8 @@ public struct TransportSettings: Sendable, Hashable {
   /// The channel, 1…30, of a Bluetooth Classic serial port whose address names none; nil means the one that the device
   /// advertises.
   public var rfcommChannel: UInt8?
+  /// The file with the key of the ESPHome node whose serial port it is: 44 characters of base64; nil where the node doesn't encrypt.
+  public var nodeKeyFile: String?
 
   /// The default settings: a terminal with 115,200 baud, and endpoints found from the descriptors.
   public init() {}

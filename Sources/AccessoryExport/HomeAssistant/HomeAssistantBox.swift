@@ -79,7 +79,10 @@ package actor HomeAssistantBox {
       written = kept ?? []
     } catch {
       devices = KnownDevices()
-      note(.trouble(AccessoryError(.badData, "\(file?.path ?? "") is damaged: what Home Assistant was told of silent accessories is lost")))
+      note(
+        .trouble(
+          AccessoryError(
+            .badData, "\(file?.path ?? "") is damaged: what Home Assistant was told of silent accessories is lost")))
     }
     var box = NativeBox(
       name: settings.name, friendlyName: settings.friendlyName, mac: settings.mac, version: settings.version,

@@ -69,7 +69,9 @@ struct KnownDevices: Sendable {
       // Two services may have accessories of the same id.
       let id = accessory.device.id
       let identity = present.contains(id) ? "\(id) at \(accessory.device.place)" : id
-      guard present.insert(identity).inserted, known[identity] != nil || known.count < Self.deviceLimit else { continue }
+      guard present.insert(identity).inserted, known[identity] != nil || known.count < Self.deviceLimit else {
+        continue
+      }
       missingSince[identity] = nil
       var state = accessory.accessory
       if snapshot.freshness(of: accessory) == .stale { state.isStale = true }
@@ -167,7 +169,8 @@ struct KnownDevices: Sendable {
     box.states[own[0].id] = .number(Float(attached))
     box.states[own[1].id] = .flag(isServed)
     // Of what no service tells, one thing is known: it isn't connected. Where no service answers, not even that.
-    for entity in box.entities where isServed && entity.key == NativeEntities.connectedKey && box.states[entity.id] == nil {
+    for entity in box.entities
+    where isServed && entity.key == NativeEntities.connectedKey && box.states[entity.id] == nil {
       box.states[entity.id] = .flag(false)
     }
   }

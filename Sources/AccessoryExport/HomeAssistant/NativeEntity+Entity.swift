@@ -35,7 +35,9 @@ extension NativeEntity {
 
   /// A known entity stays as it is shown, unless its unit has changed.
   mutating func keepDecimals(of old: NativeEntity) {
-    guard case .sensor(let unit, _, let stateClass) = kind, case .sensor(unit, let decimals, _) = old.kind else { return }
+    guard case .sensor(let unit, _, let stateClass) = kind, case .sensor(unit, let decimals, _) = old.kind else {
+      return
+    }
     kind = .sensor(unit: unit, decimals: decimals, stateClass: stateClass)
   }
 }

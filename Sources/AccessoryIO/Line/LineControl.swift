@@ -50,6 +50,17 @@ extension LineControl {
     try await set(raising: isOn ? lines : [], lowering: isOn ? [] : lines)
   }
 
+  /// Makes these settings of an open line, and sets its modem lines. Throws the errors of `change` and `set`.
+  func apply(_ configuration: TerminalConfiguration) async throws(AccessoryError) {
+    try await change(
+      LineChanges(
+        baudRate: configuration.baudRate, dataBits: configuration.dataBits, parity: configuration.parity,
+        stopBits: configuration.stopBits, flowControl: configuration.flowControl))
+    for (line, setting) in [(ModemLines.dtr, configuration.dtr), (.rts, configuration.rts)] where setting != .keep {
+      try await set(line, setting == .on)
+    }
+  }
+
   /// Keeps the line in the break state for `duration`, or until the task is cancelled.
   public func sendBreak(
     for duration: Duration = .milliseconds(250), clock: any TimerClock = IOThread.shared

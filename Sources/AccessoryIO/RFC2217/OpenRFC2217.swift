@@ -20,7 +20,7 @@ extension RFC2217Transport {
     let transport = RFC2217Transport(base, label: configuration.label, io: io, clock: io)
     return try await attempt { () throws(AccessoryError) in
       try await transport.negotiate(within: agreementLimit, clock: io)
-      try await transport.set(configuration)
+      try await transport.line?.apply(configuration)
       if configuration.settle > .zero {
         await io.sleep(for: configuration.settle)
         try await transport.line?.purge(.received)
@@ -45,17 +45,5 @@ extension RFC2217Transport {
     let error = await answer.value()
     clock.cancel(timer)
     if let error { throw error }
-  }
-
-  private nonisolated func set(_ configuration: TerminalConfiguration) async throws(AccessoryError) {
-    guard let line else { return }
-    try await line.change(
-      LineChanges(
-        baudRate: configuration.baudRate, dataBits: configuration.dataBits, parity: configuration.parity,
-        stopBits: configuration.stopBits, flowControl: configuration.flowControl))
-    for (modemLine, setting) in [(ModemLines.dtr, configuration.dtr), (.rts, configuration.rts)] where setting != .keep
-    {
-      try await line.set(modemLine, setting == .on)
-    }
   }
 }

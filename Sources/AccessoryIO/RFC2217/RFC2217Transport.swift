@@ -29,9 +29,7 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
     ours: [.binary, .suppressGoAhead, .comPort], theirs: [.binary, .echo, .suppressGoAhead, .comPort])
   private var arrived: [UInt8] = []
   private var writing: [UInt8] = []
-  /// Encoded bytes that the connection has no room for now. `count` is the number of bytes of `output` in them.
-  private var pending: [(bytes: [UInt8], count: Int)] = []
-  private var pendingCount = 0
+  private var backlog = FrameBacklog()
   private var isPaused = false
   private var isSuspended = false
   private var isOver = false
@@ -43,9 +41,6 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
 
   /// The most requests that may wait for a reply; no normal program makes as many.
   private static let mostQuestions = 256
-  /// The most bytes that may wait for the connection; written bytes with their escapes, and requests, stay far below
-  /// this. Without the limit, a server that negotiates endlessly and reads no replies would fill the memory.
-  private static let mostPending = 131_072
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -173,28 +168,18 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
   }
 
   private func send(_ bytes: [UInt8], count: Int = 0) {
-    guard !bytes.isEmpty, !isOver else { return }
-    if pending.isEmpty, !isSuspended, base.output.offer(bytes) != .full { return output.wrote(count) }
-    guard pendingCount + bytes.count <= Self.mostPending else {
-      return end(
-        AccessoryError(
-          .badData, "the server of \(label) keeps negotiating options (RFC 2217), so the connection was closed"))
-    }
-    pending.append((bytes, count))
-    pendingCount += bytes.count
+    guard !isOver, !backlog.send(bytes, count: count, of: output, by: base.output, isHeld: isSuspended) else { return }
+    end(
+      AccessoryError(
+        .badData, "the server of \(label) keeps negotiating options (RFC 2217), so the connection was closed"))
   }
 
   /// The I/O thread calls this when there is something to write.
   package nonisolated func perform() { enter { $0.flush() } }
 
   private func flush() {
-    while let (bytes, count) = pending.first, !isSuspended, !isOver {
-      if base.output.offer(bytes) == .full { return }
-      pending.removeFirst()
-      pendingCount -= bytes.count
-      output.wrote(count)
-    }
-    while pending.isEmpty, !isOver, output.take(into: &writing) {
+    guard !isSuspended, !isOver, backlog.flush(of: output, by: base.output) else { return }
+    while backlog.isEmpty, !isOver, output.take(into: &writing) {
       send(Telnet.escaped(writing), count: writing.count)
     }
   }
@@ -209,7 +194,7 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
     agreed(failure)
     for (_, answer) in waiting { answer(.failure(failure)) }
     waiting = []
-    pending = []
+    backlog.removeAll()
     output.close(error)
     input.finish(error)
     base.beginClose()

@@ -5,6 +5,7 @@ import AccessoryBridge
 import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
+import AccessoryExport
 import AccessoryIO
 import ArgumentParser
 import CommandOutput
@@ -61,7 +62,8 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       return reports
     }
     let bluetooth = await BluetoothDoctor.report(isAsked: device.text != nil)
-    return reports + (bluetooth.map { [DoctorView.Patient($0)] } ?? [])
+    let announcement = device.text == nil ? await AvahiDoctor.reportIfUsed() : nil
+    return reports + [bluetooth, announcement].compactMap { $0.map { DoctorView.Patient($0) } }
   }
 
   /// `held`: the accessories at this device that services have open or wait for.

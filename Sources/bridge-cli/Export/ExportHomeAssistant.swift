@@ -59,7 +59,9 @@ struct ExportHomeAssistant: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     let folder = try folder()
     if showKey {
-      let key = try await SetupQueue(label: folder).run { () throws(AccessoryError) in try BoxIdentity.readKey(in: folder) }
+      let key = try await SetupQueue(label: folder).run { () throws(AccessoryError) in
+        try BoxIdentity.readKey(in: folder)
+      }
       return KeyView(json: output.json).show(key)
     }
     if output.json { Interruption.endWithOutput() }
@@ -99,7 +101,8 @@ struct ExportHomeAssistant: AsyncParsableCommand, JSONCommand {
     guard let own else {
       throw AccessoryError(
         .misconfigured,
-        "none of STATE_DIRECTORY, XDG_STATE_HOME and HOME is set, so there is no place for the key: name one with --state")
+        "none of STATE_DIRECTORY, XDG_STATE_HOME and HOME is set, so there is no place for the key: name one with --state"
+      )
     }
     return showKey ? BoxIdentity.folder(own: own) : own
   }

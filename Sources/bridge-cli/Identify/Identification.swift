@@ -11,6 +11,8 @@ struct Identification {
   let device: Device
   /// What the user typed for it.
   let name: String?
+  /// The file with the key of the node whose serial port it is.
+  var keyFile: String?
   let view: IdentifyView
   let library: DriverLibrary
 
@@ -57,6 +59,7 @@ struct Identification {
   func search() async throws(AccessoryError) -> IdentificationOutcome {
     var opener = DeviceOpener(device, isChosen: true, drivers: library)
     opener.driver = nil
+    opener.settings.nodeKeyFile = keyFile ?? opener.settings.nodeKeyFile
     opener.settings.terminal = TerminalSettings()
     if let first = plan.steps.first?.line { opener.settings.terminal.baudRate = first.baudRate }
     opener.label = DeviceName(name ?? device.place).label(of: device.address.description)

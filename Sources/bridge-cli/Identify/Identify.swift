@@ -38,6 +38,8 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   /// Set the system's service up, as `setup --yes` does, which took its place.
   @Flag(help: .hidden) var system = false
   @Option(help: .value("name", "The name of the profile; default: my-KIND.")) var name: String?
+  @Option(help: .value("file", "ESPHome: the file with the node's key and nothing else."), completion: .file())
+  var keyFile: String?
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
@@ -84,7 +86,8 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     }
     let view = IdentifyView(plan, json: output.json)
     guard !dryRun, let device else { return view.showDryRun(device) }
-    let identification = Identification(device: device, name: self.port, view: view, library: library)
+    let identification = Identification(
+      device: device, name: self.port, keyFile: keyFile, view: view, library: library)
     try await identification.check()
     if write, let name { try await SetupQueue(label: "profile").run { try ProfileFile.checkIsNew(name) } }
     guard try await identification.isAgreed(asking: !yes) else {

@@ -161,7 +161,7 @@ struct IdentifyView: Sendable {
           "It answers frames of Modbus RTU: describe it with modbus: {tcp: rtu}, as \(find.kind) alone means Modbus TCP."
         )
       }
-      if device.address.transport.isConnection, device.address.transport != .ble {
+      if device.address.transport.mustBeNamed, device.address.transport != .ble {
         lines.append(
           "Profiles are for ports of this machine; use it as \(address) with --driver \(outcome.found[0].kind).")
       }

@@ -37,13 +37,17 @@ struct TransportOptions: PlainOptions {
       "Bluetooth: the UUIDs of the service and of the characteristics to write and to listen to, SERVICE,WRITE,NOTIFY."),
     transform: GATTArgument.read)
   var gatt: GATTArgument?
+  @Option(
+    help: .rare("file", "ESPHome: the file with the node's key and nothing else; default: the profile's."),
+    completion: .file())
+  var keyFile: String?
 
   mutating func setDefaults() {
-    (transport, interface, endpoints, alternate, shape, gatt) = (nil, nil, nil, nil, nil, nil)
+    (transport, interface, endpoints, alternate, shape, gatt, keyFile) = (nil, nil, nil, nil, nil, nil, nil)
   }
 
   /// Whether the user gives an option that replaces a setting of the profile.
-  var saysSomething: Bool { wanted != nil || alternate != nil || shape != nil || gatt != nil }
+  var saysSomething: Bool { wanted != nil || alternate != nil || shape != nil || gatt != nil || keyFile != nil }
 
   /// The transport that the user asks for. An interface or endpoints imply USB.
   var wanted: TransportKind? { transport ?? (interface == nil && endpoints == nil ? nil : .usb) }

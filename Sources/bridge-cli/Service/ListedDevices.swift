@@ -68,8 +68,7 @@ struct ListedDevices: ParsableArguments {
 
 /// A device on the network or on the air on the command line: "tcp:10.0.0.7:5000", "tcp:10.0.0.7:5000=jbd".
 struct ListedAddress: FormArgument {
-  static let form =
-    "tcp:HOST:PORT, rfc2217:HOST:PORT, unix:PATH or ble:ADDRESS, optionally followed by =PROFILE,"
+  static let form = TransportKind.namedForms + ", optionally followed by =PROFILE,"
   let entry: DeviceList.Entry
 
   init?(argument: String) {

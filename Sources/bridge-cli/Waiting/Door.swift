@@ -98,6 +98,7 @@ enum Door {
     opener.settings.terminal = line.settings(profile)
     opener.settings.usb = line.transport.settings(profile)
     if let gatt = line.transport.gatt { opener.settings.gatt = gatt.settings }
+    opener.settings.nodeKeyFile = line.transport.keyFile ?? opener.settings.nodeKeyFile
     // If the profile has the wanted driver, it is kept, since it is set up with the profile's numbers.
     if let name = line.driver, opener.driver?.name != name, let driver = KnownDrivers.library.driver(named: name) {
       opener.driver = driver

@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessoryCore
+import AccessoryExport
 import AccessoryIO
 import CLinuxShims
 import Glibc
@@ -29,6 +30,7 @@ enum TestChild {
     case "signals": await signals()
     case "send-uevent": sendUevent(path, group: 2, times: arguments.count > 2 ? Int(Array(arguments)[2]) ?? 1 : 1)
     case "serve": await serve(path)
+    case "announce": await announce(Array(arguments.dropFirst()))
     case "gadget":
       Gadget.run(path, Gadget.Manner(rawValue: Array(arguments).last ?? "") ?? .answering, report)
     default: exit(64)
@@ -76,6 +78,19 @@ enum TestChild {
     } catch {
       report("\(error.kind.rawValue): \(error.message)")
     }
+  }
+
+  /// Announces a service: its name, its kind, its port, and what is told with it.
+  private static func announce(_ words: [String]) async {
+    guard words.count >= 3, let port = UInt16(words[2]) else { exit(64) }
+    let service = AnnouncedService(name: words[0], type: words[1], port: port, text: Array(words[3...]))
+    let announcement = ServiceAnnouncement(service)
+    let states = Task { for await state in announcement.states { report(state.text(service)) } }
+    await announcement.start()
+    waitForEndOfInput()
+    await announcement.close()
+    await states.value
+    report("closed")
   }
 
   /// Connects to the server at `path` so many times, each time with a call that waits, and stays.

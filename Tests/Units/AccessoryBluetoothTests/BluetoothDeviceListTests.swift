@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryDiscovery
+import MessageBus
 import Testing
 
 @testable import AccessoryBluetooth

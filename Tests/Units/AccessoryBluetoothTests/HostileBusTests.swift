@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import AccessoryBluetooth
+@testable import MessageBus
 
 /// A bus that lies, is silent, or tells too much.
 @Suite(.timeLimit(.minutes(Patience.minutes(1)))) struct HostileBusTests {

@@ -6,6 +6,7 @@ import CLibsystemd
 import Glibc
 
 @testable import AccessoryBluetooth
+@testable import MessageBus
 
 // A fuzz target has a link to this file: it must not need anything of the tests.
 

@@ -11,6 +11,12 @@ import Testing
     ("tcp:192.168.0.7:5555", .tcp(NetworkAddress(host: "192.168.0.7", port: 5_555))),
     ("tcp:[fe80::1]:5555", .tcp(NetworkAddress(host: "fe80::1", port: 5_555))),
     ("rfc2217:box:2217", .rfc2217(NetworkAddress(host: "box", port: 2_217))),
+    ("esphome://box", .esphome(ESPHomeAddress(node: NetworkAddress(host: "box", port: 6_053)))),
+    ("esphome://box:7000/1", .esphome(ESPHomeAddress(node: NetworkAddress(host: "box", port: 7_000), port: "1"))),
+    (
+      "esphome://[fe80::1]/P1%20meter%2F2%40home",
+      .esphome(ESPHomeAddress(node: NetworkAddress(host: "fe80::1", port: 6_053), port: "P1 meter/2@home"))
+    ),
     ("unix:/run/lamp.sock", .unix("/run/lamp.sock")),
     ("unix:/a b:c", .unix("/a b:c")),
     ("ble:00:16:53:4A:FF:09", .ble(BluetoothAddress("00:16:53:4a:ff:09")!)),
@@ -45,7 +51,10 @@ import Testing
     "rfcomm:00:16:53:4A:FF:09/0", "rfcomm:00:16:53:4A:FF:09/31", "rfcomm:00:16:53:4A:FF:09/01",
     "rfcomm:00:16:53:4A:FF:09/1/2", "rfcomm:00:16:53:4A:FF:09/+1", "ble:hci/00:16:53:4A:FF:09",
     "ble:hci01/00:16:53:4A:FF:09", "ble:hci65536/00:16:53:4A:FF:09", "ble:hci1/", "ble:eth0/00:16:53:4A:FF:09",
-    "ble:hci1/hci2/00:16:53:4A:FF:09", "rfcomm:hci1/3",
+    "ble:hci1/hci2/00:16:53:4A:FF:09", "rfcomm:hci1/3", "esphome:", "esphome://", "esphome:///1", "esphome://a b/1",
+    "esphome://box:0/1", "esphome://box:65536", "esphome://a:b:c", "esphome://fe80::1/1", "esphome://box/a/b",
+    "esphome://box/1?key=AAAA", "esphome://box?port_name=x", "esphome://box/%2", "esphome://box/%zz", "esphome://box/%00",
+    "esphome://box/%FF",
   ])
   func whatIsNoAddressIsRefused(text: String) {
     #expect(DeviceAddress(text) == nil)
@@ -59,6 +68,15 @@ import Testing
     for text in ["", "unix:", "unix:a\0b", "lamp.sock", "./acc", "tcp:host"] {
       #expect(DeviceAddress(text, in: "/home/me") == nil, "\(text)")
     }
+  }
+
+  /// As people type it, and as other programs write it.
+  @Test func theOtherFormsOfANodesAddressAreAccepted() {
+    for text in ["esphome:box", "esphome://box/", "esphome://box:6053", "esphome:box:6053/"] {
+      #expect(DeviceAddress(text)?.description == "esphome://box", "\(text)")
+    }
+    #expect(DeviceAddress("esphome://box/P1 meter")?.description == "esphome://box/P1%20meter")
+    #expect(DeviceAddress("esphome://box/" + String(repeating: "x", count: 121)) == nil)
   }
 
   @Test func theOtherFormsOfABluetoothAddressAreAccepted() {
@@ -82,13 +100,15 @@ import Testing
     let radio = try #require(BluetoothAddress("01:02:03:04:05:06"))
     let addresses: [DeviceAddress] = [
       .terminal("/dev/ttyS0"), .usb("/dev/bus/usb/001/002"), .hidraw("/dev/hidraw0"), .hidText("/dev/hidraw0"),
-      .powerSupply("BAT0"), .tcp(place), .rfc2217(place), .unix("/x"), .ble(radio), .rfcomm(radio, channel: nil),
+      .powerSupply("BAT0"), .tcp(place), .rfc2217(place), .esphome(ESPHomeAddress(node: place)), .unix("/x"), .ble(radio), .rfcomm(radio, channel: nil),
     ]
     #expect(addresses.map(\.transport) == TransportKind.allCases)
     #expect(
       addresses.map(\.transport.rawValue) == [
-        "tty", "usb", "hidraw", "hid-text", "power_supply", "tcp", "rfc2217", "unix", "ble", "rfcomm",
+        "tty", "usb", "hidraw", "hid-text", "power_supply", "tcp", "rfc2217", "esphome", "unix", "ble", "rfcomm",
       ])
+    #expect(TransportKind.allCases.filter(\.isNetwork) == [.tcp, .rfc2217, .esphome])
+    #expect(TransportKind.allCases.filter(\.isConnection) == [.tcp, .unix, .ble, .rfcomm])
     #expect(DeviceAddress("/dev/hidraw3") == .hidraw("/dev/hidraw3"))
   }
 

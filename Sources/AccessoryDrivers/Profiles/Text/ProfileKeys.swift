@@ -45,7 +45,7 @@ enum ProfileKeys {
     .init("model", pattern, "its model, as a simulator announces it"),
     .init("serial", pattern, "its serial number"),
     .init("by_id", .other("`by_id: usb-Arduino_*-if00`"), "the name of its link in `/dev/serial/by-id`"),
-    .init("path", .other("`path: /dev/ttyS0`, `path: /dev/serial/by-path/NAME`"), "its device node, or a link to it; every device in that place matches"),
+    .init("path", .other("`path: /dev/ttyS0`, `path: /dev/serial/by-path/NAME`"), "its device node, or a link to it, or [its address on the network](network.md); every device in that place matches"),
   ])
   private static let pattern = KeyForm.other("a text, like `Uno*`")
   static let ruleUSB = KeyTable("rule_usb", "usb", place: "match: usb", [
@@ -70,6 +70,7 @@ enum ProfileKeys {
     .init("adapter", .other("`hci1`, or an address"), "the [Bluetooth adapter](bluetooth.md#addresses-and-names) that connects it, if its address names none", usual: "the one that knows it", since: "0.3"),
     .init("ble", .other(""), "settings of Bluetooth Low Energy", since: "0.3"),
     .init("rfcomm", .other(""), "settings of Bluetooth's serial ports", since: "0.3"),
+    .init("esphome", .other(""), "settings of an [ESPHome node's serial port](esphome.md)", since: "0.3"),
   ])
   static let tty = KeyTable("tty", "tty", place: "transport: tty", [
     .init("baud", .whole(1...100_000_000), "bits a second", usual: "`115200`"),
@@ -110,6 +111,9 @@ enum ProfileKeys {
   ])
   static let rfcomm = KeyTable("rfcomm", "rfcomm", place: "transport: rfcomm", [
     .init("channel", .whole(1...30), "the channel of its serial port, where its address names none", usual: "the one that it tells", since: "0.3")
+  ])
+  static let esphome = KeyTable("esphome", "esphome", place: "transport: esphome", [
+    .init("key_file", .other("an absolute path"), "the file with the node's key, of 44 characters, and nothing else", usual: "none: the node doesn't encrypt", since: "0.3")
   ])
   static let pacing = KeyTable("pacing", "pacing", [
     .init("gap", .milliseconds(0...60_000), "the shortest time from one request to the next"),

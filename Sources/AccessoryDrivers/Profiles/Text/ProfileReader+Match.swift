@@ -101,8 +101,12 @@ extension ProfileReader {
 
   private mutating func path(_ node: YAMLNode) -> String? {
     guard let path = text(node, "a path", limit: 256) else { return nil }
+    if let address = DeviceAddress(path), address.transport.isNetwork { return address.description }
     guard path.hasPrefix("/dev/"), !path.contains("*") else {
-      report(node.mark, "path must be an absolute path, like /dev/ttyS0 or /dev/serial/by-path/NAME, without *")
+      report(
+        node.mark,
+        "path must be an absolute path, like /dev/ttyS0 or /dev/serial/by-path/NAME, or an address, like tcp:HOST:PORT, without *"
+      )
       return nil
     }
     return path

@@ -22,6 +22,9 @@ extension ProfileReader {
     if let node = fields["rfcomm"], let fields = keys(node, ProfileKeys.rfcomm) {
       settings.rfcommChannel = number(fields, "channel")
     }
+    if let node = fields["esphome"], let fields = keys(node, ProfileKeys.esphome) {
+      settings.nodeKeyFile = fields["key_file"].flatMap { keyFile($0) }
+    }
     return settings
   }
 
@@ -87,9 +90,14 @@ extension ProfileReader {
       // It isn't shown: most of it may be right.
       report(key.value.mark, "key must be 32 hexadecimal digits")
     } else if let file {
-      if case .scalar(let path) = file.value.content, path.hasPrefix("/") { return .file(path) }
-      report(file.value.mark, "key_file must be a file's absolute path, not \(kind(file.value))")
+      return keyFile(file.value).map { .file($0) }
     }
+    return nil
+  }
+
+  private mutating func keyFile(_ node: YAMLNode) -> String? {
+    if case .scalar(let path) = node.content, path.hasPrefix("/") { return path }
+    report(node.mark, "key_file must be a file's absolute path, not \(kind(node))")
     return nil
   }
 }

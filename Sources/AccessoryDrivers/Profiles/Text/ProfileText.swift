@@ -13,7 +13,9 @@ public enum ProfileText {
     lines += profile.rules.flatMap(rule)
     lines.append("transport:")
     if let way = profile.transport.preferredTransport { lines.append("  prefer: \(way.rawValue)") }
-    lines += terminal(profile.transport.terminal) + usb(profile.transport.usb) + bluetooth(profile.transport)
+    lines +=
+      terminal(profile.transport.terminal) + usb(profile.transport.usb) + bluetooth(profile.transport)
+      + node(profile.transport)
     if let text = profile.described?.text {
       lines += ["protocol:", String(text.dropLast())]
     } else if let driver = profile.driver {
@@ -155,6 +157,10 @@ public enum ProfileText {
     return (settings.bluetoothAdapter.map { ["  adapter: \(Quoted.whole($0.description))"] } ?? [])
       + (named.isEmpty ? [] : ["  ble:"] + named)
       + (settings.rfcommChannel.map { ["  rfcomm: {channel: \($0)}"] } ?? [])
+  }
+
+  private static func node(_ settings: TransportSettings) -> [String] {
+    settings.nodeKeyFile.map { ["  esphome: {key_file: \(Quoted.whole($0))}"] } ?? []
   }
 
   private static func pacing(_ profile: Profile) -> String {

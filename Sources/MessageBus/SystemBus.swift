@@ -141,10 +141,15 @@ struct SystemBus {
       var number: CInt = value ? 1 : 0
       try check(sd_bus_message_append_basic(message, type("b"), &number))
     case .unsigned16(var value): try check(sd_bus_message_append_basic(message, type("q"), &value))
+    case .signed32(var value): try check(sd_bus_message_append_basic(message, type("i"), &value))
     case .unsigned32(var value): try check(sd_bus_message_append_basic(message, type("u"), &value))
     case .text(let text): try append(text, "s", to: message)
     case .path(let path): try append(path, "o", to: message)
     case .bytes(let bytes): try check(sd_bus_message_append_array(message, type("y"), bytes, bytes.count))
+    case .bytesList(let list):
+      try check(sd_bus_message_open_container(message, type("a"), "ay"))
+      for bytes in list { try check(sd_bus_message_append_array(message, type("y"), bytes, bytes.count)) }
+      try check(sd_bus_message_close_container(message))
     case .texts(let texts):
       try check(sd_bus_message_open_container(message, type("a"), "s"))
       for text in texts { try append(text, "s", to: message) }

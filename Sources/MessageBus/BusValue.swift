@@ -91,8 +91,12 @@ package indirect enum BusArgument: Sendable, Equatable {
   case path(String)
   /// An array of bytes.
   case bytes([UInt8])
+  /// An array of arrays of bytes.
+  case bytesList([[UInt8]])
   /// An array of strings.
   case texts([String])
+  /// A signed integer of 32 bits.
+  case signed32(Int32)
   /// An unsigned integer of 16 bits.
   case unsigned16(UInt16)
   /// An unsigned integer of 32 bits.
@@ -130,7 +134,9 @@ package indirect enum BusArgument: Sendable, Equatable {
     case .text: "s"
     case .path: "o"
     case .bytes: "ay"
+    case .bytesList: "aay"
     case .texts: "as"
+    case .signed32: "i"
     case .unsigned16: "q"
     case .unsigned32: "u"
     case .options: "a{sv}"
