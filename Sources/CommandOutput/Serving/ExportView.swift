@@ -51,7 +51,14 @@ package struct ExportView: Sendable {
   package func trouble(_ error: AccessoryError, isWaiting: Bool = true) {
     let message = SafeText.escape(error.message, limit: 1_000)
     json
-      ? ServiceLog.tell(document("trouble", reason: error.message)) : Output.note(message + (isWaiting ? "; waiting for it" : ""))
+      ? ServiceLog.tell(document("trouble", reason: error.message))
+      : Output.note(message + (isWaiting ? "; waiting for it" : ""))
+  }
+
+  /// Whether others find this machine by itself, in words for people.
+  package func announced(_ text: String, isTrouble: Bool) {
+    guard json else { return Output.note(text) }
+    if isTrouble { ServiceLog.tell(document("trouble", reason: text)) }
   }
 
   private func document(

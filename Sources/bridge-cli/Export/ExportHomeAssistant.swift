@@ -77,14 +77,18 @@ struct ExportHomeAssistant: AsyncParsableCommand, JSONCommand {
     let feed = ReadingsFeed(alarms: true, also: [.lists, .freshness, .commands])
     let box = try await HomeAssistantBox(settings, feed, folder: folder) { Self.tell($0, view) }
     let networks = plain ? [] : allow.isEmpty ? IPNetwork.privateNetworks : allow.map(\.network)
+    var port: UInt16?
     for place in places {
       let place = try await box.listen(at: place.host, port: place.port, networks: networks) { view.refused($0) }
       view.listening("esphome://\(place.network)")
+      if !place.address.isLoopback { port = port ?? place.port }
     }
     if identity.isNew, !plain { KeyView(json: output.json).tellNew(identity.keyText) }
+    let announcement = port.map { Self.announce(settings.announcement(port: $0), view) }
     let running = Task { await box.run() }
     await services.follow(with: feed, view)
     running.cancel()
+    await announcement?.close()
     await box.close()
     throw CancellationError()
   }
@@ -113,6 +117,20 @@ struct ExportHomeAssistant: AsyncParsableCommand, JSONCommand {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (0x30...0x39).contains(byte)
           || byte == UInt8(ascii: "-")
       }
+  }
+
+  /// Lets Home Assistant find this machine, and says whether it does.
+  private static func announce(_ service: AnnouncedService, _ view: ExportView) -> ServiceAnnouncement {
+    let announcement = ServiceAnnouncement(service)
+    Task {
+      for await state in announcement.states {
+        let isMade = state == .announced
+        let advice = isMade ? "" : "; meanwhile add ESPHome in Home Assistant by hand: host, port \(service.port), key"
+        view.announced(state.text(service) + advice, isTrouble: !isMade)
+      }
+    }
+    Task { await announcement.start() }
+    return announcement
   }
 
   private static func tell(_ news: HomeAssistantBox.News, _ view: ExportView) {

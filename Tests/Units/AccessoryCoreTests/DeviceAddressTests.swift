@@ -53,7 +53,8 @@ import Testing
     "ble:hci01/00:16:53:4A:FF:09", "ble:hci65536/00:16:53:4A:FF:09", "ble:hci1/", "ble:eth0/00:16:53:4A:FF:09",
     "ble:hci1/hci2/00:16:53:4A:FF:09", "rfcomm:hci1/3", "esphome:", "esphome://", "esphome:///1", "esphome://a b/1",
     "esphome://box:0/1", "esphome://box:65536", "esphome://a:b:c", "esphome://fe80::1/1", "esphome://box/a/b",
-    "esphome://box/1?key=AAAA", "esphome://box?port_name=x", "esphome://box/%2", "esphome://box/%zz", "esphome://box/%00",
+    "esphome://box/1?key=AAAA", "esphome://box?port_name=x", "esphome://box/%2", "esphome://box/%zz",
+    "esphome://box/%00",
     "esphome://box/%FF",
   ])
   func whatIsNoAddressIsRefused(text: String) {
@@ -100,7 +101,8 @@ import Testing
     let radio = try #require(BluetoothAddress("01:02:03:04:05:06"))
     let addresses: [DeviceAddress] = [
       .terminal("/dev/ttyS0"), .usb("/dev/bus/usb/001/002"), .hidraw("/dev/hidraw0"), .hidText("/dev/hidraw0"),
-      .powerSupply("BAT0"), .tcp(place), .rfc2217(place), .esphome(ESPHomeAddress(node: place)), .unix("/x"), .ble(radio), .rfcomm(radio, channel: nil),
+      .powerSupply("BAT0"), .tcp(place), .rfc2217(place), .esphome(ESPHomeAddress(node: place)), .unix("/x"),
+      .ble(radio), .rfcomm(radio, channel: nil),
     ]
     #expect(addresses.map(\.transport) == TransportKind.allCases)
     #expect(

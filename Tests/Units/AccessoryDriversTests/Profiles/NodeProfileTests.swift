@@ -19,7 +19,7 @@ import Testing
       _ = try read(text)
       return nil
     } catch {
-      return error.description
+      return error.problems.map(\.message).joined()
     }
   }
 
