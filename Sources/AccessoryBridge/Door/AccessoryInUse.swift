@@ -13,6 +13,8 @@ package struct AccessoryInUse: Sendable {
   package let accessory: any Accessory
   /// Its profile, if this program has opened it.
   @Boxed package private(set) var profile: Profile?
+  /// Whether it is a UPS.
+  private let isUPS: Bool
   /// What only a service knows; nil for an accessory that this program has opened.
   package let service: HeldFacts?
   /// Its bytes, if this program has opened it and it has any.
@@ -26,12 +28,14 @@ package struct AccessoryInUse: Sendable {
   init(_ accessory: any Accessory, _ opener: DeviceOpener, over session: AccessorySession?, host: any OpeningHost) {
     (device, self.accessory, service, self.session, self.host) = (opener.device, accessory, nil, session, host)
     _profile = Boxed(wrappedValue: opener.profile)
+    isUPS = opener.driver?.isUPS == true
   }
 
   /// An accessory of a service.
   init(_ found: HeldAccessory) {
     (device, accessory, service) = (found.device, ServiceAccessory(found.calls), found.service)
     (session, host, _profile) = (nil, found.host, Boxed(wrappedValue: nil))
+    isUPS = found.driver?.isUPS == true
   }
 
   private func answer<Result: Sendable>(
@@ -55,12 +59,18 @@ package struct AccessoryInUse: Sendable {
     try await read(wish) { accessory throws(AccessoryError) in try await accessory.readBattery() }
   }
 
+  /// What a UPS says of its supply and its load; nil for other accessories, and where it isn't answered: its battery says enough.
+  package func supply(_ wish: ReadingWish = ReadingWish()) async -> ReadValues? {
+    guard isUPS, let read = try? await values(wish) else { return nil }
+    return read.value.ofSupply
+  }
+
   /// Its battery, and the events from then on.
   package func battery(
     _ wish: ReadingWish, following wanted: WantedEvents
   ) async throws(AccessoryError) -> (read: Read<BatteryReading>, events: AccessoryEvents) {
     if shared != nil {
-      let events = try await events(wanted)
+      let events = try await events(WantedEvents(values: wanted.values || isUPS, alarms: wanted.alarms))
       return (try await battery(wish), events)
     }
     let (reading, news) = try await answer { () async throws(AccessoryError) in try await accessory.batteryAndNews() }
@@ -127,6 +137,5 @@ package struct AccessoryInUse: Sendable {
 
   /// Ends the use. A service keeps the accessory open. The connection to it ends with this value; event streams have connections of
   /// their own.
-  /// connections of their own.
   package func close() async { if shared == nil { await accessory.close() } }
 }

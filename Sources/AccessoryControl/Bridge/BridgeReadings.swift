@@ -77,6 +77,16 @@ extension ReadValues: CheckedReply, WholeReading {
   package static var beside: [ReadKey] { [.missing] }
   package static func last(in readings: Bridge.LastReadings) -> ReadValues? { readings.values }
 
+  /// What a UPS supplies its load from, and its load; nil of an accessory that isn't a UPS.
+  package var ofSupply: ReadValues? {
+    contains { $0.value.isSupply && $0.value.content != nil } ? filter { $0.value.importance == .headline } : nil
+  }
+
+  /// The same with what has changed.
+  package func updated(with news: [AccessoryValue]) -> ReadValues {
+    map { old in news.first { $0.name == old.value.name }.map { Read($0.bounded) } ?? old }
+  }
+
   /// The age of the oldest one.
   package var age: Duration? { compactMap(\.age).max() }
 

@@ -25,10 +25,16 @@ extension Driver {
     advertisement = description.advertisement
     let pushed = zip(description.messages, description.partsOfMessages).filter(\.0.isPushed)
     repeatedParts = pushed.reduce(into: []) { $0.formUnion($1.1) }
+    isUPS = description.name(ofRole: Vocabulary.onBattery.role.rawValue) != nil
   }
 }
 
 extension ProtocolDescription {
+  /// The name of the value with this role; nil where there is none.
+  package func name(ofRole role: String) -> String? {
+    messages.lazy.flatMap(\.fields).first { $0.role == role }?.name ?? derived.first { $0.role == role }?.name
+  }
+
   /// For each message, the parts of the accessory's state that it reports, directly or by derivation.
   var partsOfMessages: [Set<AccessoryPoll.Part>] {
     let wanted: [(AccessoryPoll.Part, (String) -> Bool)] = [

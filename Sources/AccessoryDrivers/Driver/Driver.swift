@@ -28,6 +28,8 @@ public struct Driver: Sendable {
   package func onlyTells(_ part: AccessoryPoll.Part) -> Bool {
     freshness != nil && repeatedParts.contains(part) && !polls.contains { $0.parts.contains(part) }
   }
+  /// Whether its accessories are UPSs, which tell what they supply their load from.
+  package var isUPS = false
   /// As what its accessories are opened. Only where it is bytes do a console, a trace, sharing and loans show or carry any; what is
   /// advertised becomes frames of a description, which are bytes, too.
   public var channel: ChannelKind { opening?.kind ?? (advertisement == nil ? .bytes : .advertisements) }

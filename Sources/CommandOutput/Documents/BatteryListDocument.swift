@@ -13,10 +13,15 @@ package struct BatteryListDocument: Encodable {
     let stale: Bool
     /// What the reading lacks because the accessory didn't answer or send it in time; null if nothing is missing.
     let missing: String?
+    /// Of a UPS, what its supply and its load are.
+    let values: ReadValues?
     let error: PublishedError?
 
     /// Creates an entry. A reading without an age was made just now.
-    package init(_ device: DeviceDocument, _ read: Read<BatteryReading>?, error: AccessoryError?) {
+    package init(
+      _ device: DeviceDocument, _ read: Read<BatteryReading>?, supply: ReadValues? = nil, error: AccessoryError?
+    ) {
+      values = supply
       (self.device, battery, stale, missing) = (device, read?.value, read?.isStale ?? false, read?.missing)
       age_ms = read.map { $0.age?.inMilliseconds ?? 0 }
       self.error = error.map { ErrorDocument(ErrorReport($0)).error }

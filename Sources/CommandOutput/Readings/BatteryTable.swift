@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import Console
 
@@ -8,17 +9,24 @@ package enum BatteryTable {
   /// One line for each accessory: its identity, and its battery with its age or the error that prevented reading it. `columns` is the
   /// terminal's width; nil without a terminal.
   package static func lines(
-    _ rows: [(id: String, battery: Read<BatteryReading>?, problem: String?)], _ style: Style = .standardOutput,
+    _ rows: [(id: String, battery: Read<BatteryReading>?, supply: ReadValues?, problem: String?)],
+    _ style: Style = .standardOutput,
     columns: Int? = nil
   ) -> [String] {
     let hasAges = rows.contains { AgeView.isWorthSaying($0.battery?.age?.inMilliseconds) }
+    let supplies = rows.map { row in
+      HeadlineView.words(Headline(values: row.supply?.map(\.value) ?? [])).joined(separator: ", ")
+    }
+    let hasSupplies = supplies.contains { !$0.isEmpty }
     let hasProblems = rows.contains { $0.problem != nil }
     let header =
-      ["ACCESSORY"] + terms.compactMap(\.column?.title) + (hasAges ? ["READ"] : []) + (hasProblems ? ["PROBLEM"] : [])
+      ["ACCESSORY"] + terms.compactMap(\.column?.title) + (hasSupplies ? ["SUPPLY"] : [])
+      + (hasAges ? ["READ"] : []) + (hasProblems ? ["PROBLEM"] : [])
     var table = Table(header, optional: Self.leaving, endsInText: hasProblems)
-    for row in rows {
+    for (row, supply) in zip(rows, supplies) {
       table.add(
         [Table.cell(row.id)] + cells(row.battery?.value, style)
+          + (hasSupplies ? [supply.isEmpty ? "-" : supply] : [])
           + (hasAges ? [row.battery.flatMap { AgeView.text($0) } ?? "-"] : [])
           + (hasProblems ? [row.problem.map { SafeText.escape($0, limit: 300) } ?? "-"] : []))
     }

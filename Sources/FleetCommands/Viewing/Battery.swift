@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import AccessoryFleet
 import ArgumentParser
@@ -28,16 +29,23 @@ struct Battery: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     if watch { Interruption.endWithOutput() }
     try await FleetSession.with(fleet, follows: watch) { session in
-      var last = try await session.find(accessory.text)
+      var last = try await session.find(accessory.text, [.values])
       try show(last)
       guard watch else { return }
       try await session.follow { _, fleet in
         guard let now = fleet.accessory(last.key) else { return }
-        let isSame = now.state.battery == last.state.battery && now.place == last.place
+        let isSame =
+          now.state.battery == last.state.battery && now.place == last.place
+          && Self.supply(of: now)?.map(\.value) == Self.supply(of: last)?.map(\.value)
         last = now
         if !isSame, now.state.battery != nil { try show(now) }
       }
     }
+  }
+
+  /// What a UPS says of its supply and its load.
+  private static func supply(of one: FleetAccessory, now: Double = 0) -> ReadValues? {
+    one.values?.values(now: now).ofSupply
   }
 
   private func show(_ one: FleetAccessory) throws {
@@ -45,9 +53,10 @@ struct Battery: AsyncParsableCommand, JSONCommand {
     guard let read = one.state.battery(at: MonotonicTime(since1970: now))?.map(\.withTimeToEmpty) else {
       throw one.missing("battery")
     }
+    let supply = Self.supply(of: one, now: now)
     if output.json {
-      return Output.json(one.document(ReadingDocument(one.device, read, at: now)))
+      return Output.json(one.document(ReadingDocument(one.device, read, supply: supply, at: now)))
     }
-    BatteryReport.show(read, facts: one.facts)
+    BatteryReport.show(read, supply: supply, facts: one.facts)
   }
 }

@@ -15,6 +15,8 @@ enum AllBatteries {
   struct Entry: Sendable {
     let device: Device
     var battery: Read<BatteryReading>?
+    /// What a UPS says of its supply and its load.
+    var supply: ReadValues?
     var error: AccessoryError?
     /// When it was last there, of an accessory that is gone.
     var gone: String?
@@ -60,9 +62,11 @@ enum AllBatteries {
       let accessory = try found.get()
       // What had no battery when it was there has none now.
       if let held = accessory.service, held.isGone, held.accessory.last?.battery == nil { return nil }
-      let read = try await accessory.with(needing: .battery) { try await $0.battery(wish) }
+      let (read, supply) = try await accessory.with(needing: .battery) {
+        (try await $0.battery(wish), await $0.supply(wish))
+      }
       let gone = accessory.service.flatMap { $0.isGone ? HeldView.lastThere($0.accessory) : nil }
-      return Entry(device: device, battery: read.map(\.withTimeToEmpty), gone: gone)
+      return Entry(device: device, battery: read.map(\.withTimeToEmpty), supply: supply, error: nil, gone: gone)
     } catch {
       let error = failure(error)
       return error.kind == .unsupported ? nil : Entry(device: device, error: error)
@@ -78,12 +82,15 @@ enum AllBatteries {
     if json {
       Output.json(
         BatteryListDocument(
-          entries.map { BatteryListDocument.Entry(DeviceDocument($0.device), $0.battery, error: $0.error) }))
+          entries.map {
+            BatteryListDocument.Entry(
+              DeviceDocument($0.device), $0.battery, supply: $0.supply, error: $0.error)
+          }))
     } else if entries.isEmpty {
       Output.note("No accessory with a battery found. To simulate one: bridge-cli simulate framed")
     } else {
       BatteryTable.lines(
-        entries.map { ($0.device.title, $0.battery, $0.problem) }, columns: Output.columns
+        entries.map { ($0.device.title, $0.battery, $0.supply, $0.problem) }, columns: Output.columns
       ).forEach(Output.line)
     }
     if let error = entries.lazy.compactMap(\.error).first { throw ExitCode(ExitStatus.of(error.kind)) }

@@ -87,16 +87,26 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
       }
     } follow: { battery in
       battery.read.noteAge(battery.opened.service)
-      show(battery.read, battery.opened.document, seen)
+      var supply = await battery.opened.supply(reading.wish)
+      var last = battery.read
+      show(last, supply, battery.opened.document, seen)
       await watcher.take(battery.device, battery: battery.read.value)
       guard let events = battery.events else { return }
       for try await event in events {
         switch event.kind {
         case .news(.battery(let reading)):
-          show(Read(reading), DeviceDocument(event.device), seen)
+          last = Read(reading)
+          show(last, supply, DeviceDocument(event.device), seen)
           await watcher.take(event.device, battery: reading)
         case .news(.status(let status)): await watcher.take(event.device, status: status)
-        case .news(.values(let values)): await watcher.take(event.device, values: values)
+        case .news(.values(let values)):
+          await watcher.take(event.device, values: values)
+          // The load changes all the time: it is shown with the next change of the battery.
+          let before = supply?.first { $0.value.isSupply }
+          supply = supply?.updated(with: values)
+          if supply?.first(where: { $0.value.isSupply })?.value != before?.value {
+            show(last, supply, DeviceDocument(event.device), seen)
+          }
         case .news(.other): break
         case .alarm(let alarm, let state): AlarmOutput.show(event.device, alarm, state, json: output.json)
         }
@@ -105,14 +115,16 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     }
   }
 
-  private func show(_ read: Read<BatteryReading>, _ device: DeviceDocument, _ seen: SeenReadings?) {
+  private func show(
+    _ read: Read<BatteryReading>, _ supply: ReadValues?, _ device: DeviceDocument, _ seen: SeenReadings?
+  ) {
     let read = read.map(\.withTimeToEmpty)
-    if output.json { return Output.json(ReadingDocument(device, read)) }
+    if output.json { return Output.json(ReadingDocument(device, read, supply: supply)) }
     // The age is that of the first reading, which may be older than the command.
     let time = WallClock.seconds - Double(read.age?.inMilliseconds ?? 0) / 1_000
     let graph = seen?.add(read.value)
     BatteryReport.show(
-      read, time: seen.map { _ in LocalTime.text(time, withSeconds: true) },
+      read, supply: supply, time: seen.map { _ in LocalTime.text(time, withSeconds: true) },
       graph: Style.standardOutput.isTerminal ? graph : nil)
   }
 }

@@ -47,16 +47,16 @@ enum SetupAnswers {
     if let problem = PublisherText.problem(broker: broker) { throw ValidationError("the broker must be \(problem)") }
   }
 
-  /// Whether a driver's or a described accessory is a UPS: it tells whether it supplies its load from the battery.
-  static func isUPS(_ kind: String) -> Bool { kind == "hid-power" || valueName(kind, "ups.on_battery") != nil }
-
   /// The alarms that are offered for a kind.
   static func usualAlarms(_ kind: String, _ described: DescribedProtocol?) -> [AlarmRule] {
     let description = described?.description ?? KnownDrivers.library.protocols.described(kind)?.description
     let driver = description.map { Driver($0) } ?? KnownDrivers.driver(named: kind)
     var texts: [String] = []
-    func value(_ role: String, _ name: String) -> String? { kind == "hid-power" ? name : valueName(kind, role) }
-    if let name = value("ups.on_battery", "on_battery") {
+    // That in Swift has these names.
+    func value(_ role: String, _ name: String) -> String? {
+      description == nil ? name : description?.name(ofRole: role)
+    }
+    if driver?.isUPS == true, let name = value("ups.on_battery", "on_battery") {
       texts.append("on battery: \(name) = yes")
       if let low = value("ups.low_battery", "low_battery") { texts.append("battery low: \(low) = yes") }
     } else if driver?.lacks.contains(.battery) == false {
@@ -67,12 +67,5 @@ enum SetupAnswers {
     }
     texts += ["fault", "silent for 5 min"]
     return texts.compactMap { try? AlarmRule($0) }
-  }
-
-  /// The name of the value with this role of a described protocol.
-  private static func valueName(_ kind: String, _ role: String) -> String? {
-    guard let description = KnownDrivers.library.protocols.described(kind)?.description else { return nil }
-    return description.messages.flatMap(\.fields).first { $0.role == role }?.name
-      ?? description.derived.first { $0.role == role }?.name
   }
 }

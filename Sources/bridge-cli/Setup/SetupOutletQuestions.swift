@@ -49,7 +49,7 @@ struct SetupOutletQuestions {
       }
     }
     if plan.outlets.contains(.homeAssistant) { try await addBroker(to: &plan) }
-    if plan.outlets.contains(.nut), !isUser, SetupAnswers.isUPS(kind.find.kind) {
+    if plan.outlets.contains(.nut), !isUser, KnownDrivers.driver(named: kind.find.kind)?.isUPS == true {
       try await addShutdown(to: &plan, past, device, program)
     }
   }

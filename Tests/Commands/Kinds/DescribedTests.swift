@@ -117,6 +117,46 @@ import Testing
     }
   }
 
+  /// What people look for at a UPS: what it runs from, its load and how long that lasts; through the service and without one, in one table
+  /// of all, and where it is followed.
+  @Test func theBatteryOfAUPSShowsItsSupplyAndItsLoad() async throws {
+    try await Sandbox.with { box in
+      let profile = "name: rack\nmatch: {serial: UPS1}\nprotocol: megatec\npoll: 1s\n"
+      try write(profile, to: "profiles/rack.yaml", box)
+      let board = try await box.simulate(
+        kind: "megatec", "--serial", "UPS1", "--set", "on_battery=true", "--set", "load=35")
+      func expectIsShown() async throws {
+        let text = try await box.run("battery")
+        #expect(text.outputText.contains("\nSupply") && text.outputText.contains("on battery"), "\(text.outputText)")
+        #expect(text.outputText.contains(#/\nLoad +35 %/#), "\(text.outputText)")
+        let json = try await box.run("battery", "--json").json()
+        let values = (json["values"]?.elements ?? []).map { "\($0["name"]?.text ?? ""), \($0["unit"]?.text ?? "-")" }
+        #expect(values == ["load, %", "on_battery, -"], "\(json)")
+        let all = try await box.run("battery", "--all")
+        #expect(all.outputText.contains("on battery, load 35 %"), "\(all.outputText)")
+        let list = try await box.run("battery", "--all", "--json").json()
+        #expect(list["batteries"]?[0]?["values"] == json["values"])
+      }
+      try await expectIsShown()
+      let service = try await box.serve()
+      try await service.errors(containing: "UPS1 is attached at")
+      try await expectIsShown()
+      let watch = try box.start("battery", "--watch")
+      try await watch.line(containing: "Supply")
+      watch.signal(SIGINT)
+      #expect(try await watch.end().outputText.contains(#/Load +35 %/#))
+      service.signal(SIGTERM)
+      _ = try await service.end()
+      try await board.stop()
+      // What is no UPS has none of that.
+      let pack = try await box.simulate(kind: "jbd", "--serial", "PACK1")
+      let text = try await box.run("battery", "PACK1")
+      #expect(text.status == 0 && !text.outputText.contains("Supply"))
+      #expect(try await box.run("battery", "PACK1", "--json").json()["values"] == .null)
+      try await pack.stop()
+    }
+  }
+
   /// A profile that names the protocol: attached by the service, the same answers, news of what changes; udev's rules.
   @Test func aDescribedBoardAnswersThroughTheService() async throws {
     try await Sandbox.with { box in
@@ -237,7 +277,7 @@ import Testing
       let board = try await box.simulate(kind: "--profile", "jbd", "--serial", "BMS1")
       let battery = try await box.run("battery")
       #expect(battery.status == EX_CONFIG && battery.outputText == "")
-      #expect(battery.errorText.contains("roof (driver daly) and cellar (driver jbd)"), "\(battery.errorText)")
+      #expect(battery.errorText.contains("roof (daly) and cellar (jbd)"), "\(battery.errorText)")
       #expect(try await box.run("battery", "--driver", "jbd").status == 0)
       try await board.stop()
     }

@@ -27,6 +27,7 @@ extension Plain {
       #expect(values.contains("on_battery"), "\(values)")
       let status = try await place.start(["battery", "/dev/hidraw0"]).end()
       #expect(status.outputText.hasPrefix("60 %"), "\(status.outputText)\(status.errorText)")
+      #expect(status.outputText.contains(#/\nSupply +on line\n/#), "\(status.outputText)")
       try await place.unplug(simulator)
     }
 

@@ -82,7 +82,7 @@ import Testing
       DocumentText.line(ReadingDocument(bare, Read(BatteryReading()), at: 2_000_000_000.5))
         == joined(
           #"{"age_ms":0,"alarms":null,"battery":\#(BatteryReading.document()),"device":\#(Samples.bareText),"#,
-          #""document":"battery","missing":null,\#(end),"stale":false,"time":2000000000.5}"#))
+          #""document":"battery","missing":null,\#(end),"stale":false,"time":2000000000.5,"values":null}"#))
     var full = BatteryReading(percent: 57, millivolts: 3_712, milliamperes: -180, charge: .notCharging)
     (full.timeToEmpty, full.timeToFull, full.cellMillivolts) = (.seconds(60), .zero, [3_712, nil])
     (full.remainingMilliampereHours, full.fullMilliampereHours) = (1, 2)
@@ -101,7 +101,7 @@ import Testing
         ReadingDocument(bare, Read(full, age: .milliseconds(1_500), isStale: true), at: 2_000_000_000.5))
         == joined(
           #"{"age_ms":1500,"alarms":null,"battery":\#(known),"#,
-          #""device":\#(Samples.bareText),"document":"battery","missing":null,\#(end),"stale":true,"time":2000000000.5}"#
+          #""device":\#(Samples.bareText),"document":"battery","missing":null,\#(end),"stale":true,"time":2000000000.5,"values":null}"#
         ))
   }
 

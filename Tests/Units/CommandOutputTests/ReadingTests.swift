@@ -122,8 +122,8 @@ import Testing
     let low = BatteryReading(percent: 18, millivolts: 3_462, charge: .discharging)
     let lines = BatteryTable.lines(
       [
-        ("BANK-A", Read(pack, age: .milliseconds(1_500)), nil),
-        ("SENSOR-3", Read(low, age: .milliseconds(75_000), isStale: true), nil),
+        ("BANK-A", Read(pack, age: .milliseconds(1_500)), nil, nil),
+        ("SENSOR-3", Read(low, age: .milliseconds(75_000), isStale: true), nil, nil),
       ], Samples.pipe, columns: columns)
     #expect(
       lines
@@ -134,7 +134,7 @@ import Testing
             "BANK-A     64 %    normal  58.880 V  0.000 A  not charging  -         1.5 s",
             "SENSOR-3   18 %    low     3.462 V   -        discharging   -         1 min 15 s, stale",
           ].map { columns == 80 ? $0.replacing("TO EMPTY  ", with: "").replacing("-         1", with: "1") : $0 }))
-    let coloured = BatteryTable.lines([("BANK-A", Read(pack), nil)], Samples.coloured)
+    let coloured = BatteryTable.lines([("BANK-A", Read(pack), nil, nil)], Samples.coloured)
     #expect(coloured[1].contains("\u{1B}[32m64 %\u{1B}[0m    \u{1B}[32mnormal\u{1B}[0m  58.880 V"))
   }
 

@@ -15,7 +15,7 @@ import Testing
     let nothing = BatteryView.line(BatteryReading(), Samples.pipe)
     #expect((line != nothing) == term.isInLine)
     #expect(facts.isEmpty == term.isInLine)
-    let table = BatteryTable.lines([(id: "a", battery: Read(reading), problem: nil)], Samples.pipe)
+    let table = BatteryTable.lines([(id: "a", battery: Read(reading), supply: nil, problem: nil)], Samples.pipe)
     if let column = term.column {
       let text = try #require(ReadingText.text(term, of: reading))
       #expect(table[0].contains(column.title) && table[1].contains(text))
@@ -41,7 +41,9 @@ import Testing
   }
 
   @Test func theTablesColumnsGoByImportance() {
-    let rows = [(id: "a", battery: Optional(Read(BatteryReading(percent: 5))), problem: String?.none)]
+    let rows = [
+      (id: "a", battery: Optional(Read(BatteryReading(percent: 5))), supply: ReadValues?.none, problem: String?.none)
+    ]
     let titles = BatteryTable.lines(rows, Samples.pipe)[0].split(separator: " ", omittingEmptySubsequences: true)
     #expect(titles.joined(separator: " ") == "ACCESSORY CHARGE LEVEL VOLTAGE CURRENT STATE TO EMPTY")
     // Where not all fit, the least important one goes first.
