@@ -108,7 +108,7 @@ enum CardView {
   }
 
   private static func foot(_ row: TopRow, now: MonotonicTime) -> String {
-    let problem = row.problem.map { "<p class=\"age\">\(HTML.text($0))</p>" } ?? ""
+    let problem = (row.lastThere() ?? row.problem).map { "<p class=\"age\">\(HTML.text($0))</p>" } ?? ""
     guard let read = row.readText(now: now) else { return problem }
     // Not "Read now", which looks like a button.
     return problem + "<p class=\"age\">Read \(HTML.text(read.hasPrefix("now") ? "just " + read : read))</p>"

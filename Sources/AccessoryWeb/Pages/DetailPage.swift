@@ -24,7 +24,13 @@ enum DetailPage {
     add("head", head(row), "div", class: "head \(CardView.state(row))")
     add("banner", CardView.list(row.reasons.sorted { $0.severity > $1.severity }), "div")
     let readings = row.readings(now: now)
-    add("readings", "<h2>Readings</h2>" + CardView.charge(row) + HTML.facts(own(row) + readings), class: "panel")
+    // First, whether they still hold.
+    let place = readings.firstIndex { $0.name == "Read" }.map { $0 + 1 } ?? 0
+    add(
+      "readings",
+      "<h2>Readings</h2>" + CardView.charge(row)
+        + HTML.facts(Array(readings[..<place]) + own(row) + readings[place...]),
+      class: row.isStale ? "panel stale" : "panel")
     add("cells", HTML.section("Cells", cells(row)), class: "panel")
     add("graphs", more.graphs, class: "panel wide")
     add("values", HTML.section("Values", values(row)), class: "panel")

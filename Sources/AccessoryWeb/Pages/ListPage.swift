@@ -73,6 +73,8 @@ struct ListPage {
     add(alarms, Amount.of(alarms, "alarm"), "alarm")
     add(warnings, Amount.of(warnings, "warning"), "warning")
     add(away, "\(away) away", "away")
+    let stale = rows.count { $0.reach == .attached && $0.isStale }
+    add(stale, "\(stale) stale", "stale")
     texts.append("<span>\(Amount.of(rows.count, "accessory"))</span>")
     return texts.joined(separator: " ")
   }

@@ -141,8 +141,12 @@ package struct TopRow: Sendable, Hashable {
   /// their own sections.
   package func readings(now: MonotonicTime) -> [(name: String, text: String)] {
     var facts: [(name: String, text: String)] = []
-    if let gone = lastThere() { facts.append(("Gone", gone)) }
-    if let problem { facts.append((reach == .attached ? "Missing" : "Problem", problem)) }
+    // That it is gone says that it isn't plugged in.
+    if let gone = lastThere() {
+      facts.append(("Connection", gone))
+    } else if let problem {
+      facts.append((reach == .attached ? "Missing" : "Problem", problem))
+    }
     if let read = readText(now: now) { facts.append(("Read", read)) }
     if let status = accessory.status {
       facts += StatusView.facts(status).filter { $0.1 != "none" && $0.1 != AccessoryState.notInitialized.word }

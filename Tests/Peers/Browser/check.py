@@ -3,7 +3,7 @@
 """What a real browser makes of the page of bridge-cli web: it follows simulated accessories, has no error on its console, and axe
 finds nothing serious. With --pictures FOLDER it also makes the pictures of the documentation."""
 
-import argparse, base64, importlib.util, json, os, pathlib, re, shutil, signal, socket, subprocess, sys, tempfile, time
+import argparse, base64, importlib.util, json, math, os, pathlib, re, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time
 
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
@@ -125,6 +125,49 @@ requests:
 plan:
   poll: [{requests: [voltage], every: 30s}]
 """
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def write_day(path, accessory, series):
+    """A day of readings, as a service that ran until now has written it: the first form of the file, which has no numbers of its own. `series` are
+    names and units, with what was read so many hours ago."""
+    def framed(content):
+        return b"\xabHR1" + struct.pack("<II", len(content), crc32c(content)) + content
+
+    def text(words):
+        return struct.pack("<H", len(words.encode())) + words.encode()
+
+    now = time.time()
+    boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    uptime = time.clock_gettime(time.CLOCK_BOOTTIME)
+    file = b"accessory-bridge history 1\n" + framed(b"\x01" + text(boot) + struct.pack("<ddd", now, uptime, now))
+    for name, unit, reading in series:
+        # Ten seconds for the last hour, a minute for six, five for the day.
+        for tier, (width, count) in enumerate([(10, 358), (60, 358), (300, 287)]):
+            last = int(now // width) - 1
+            content = b"\x02" + text(accessory) + text(name) + b"\x01" + text(unit) + struct.pack("<BH", tier, count)
+            for slot in range(last - count + 1, last + 1):
+                value = reading((now - slot * width) / 3600)
+                content += struct.pack("<IHBfff", slot, 10, 0, value, value, value)
+            file += framed(content)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path.write_bytes(file)
+
+
+def day(ago):
+    """The charge, the current and the voltage of a battery in a van, some hours ago: charged by the sun from eight to five, used in the evening."""
+    hour = (time.localtime().tm_hour + time.localtime().tm_min / 60 - ago) % 24
+    sun = max(0, math.sin((hour - 8) / 9 * math.pi)) if 8 <= hour <= 17 else 0
+    use = 12 if 18 <= hour <= 23 else 3 + 1.5 * math.sin(hour * 5)
+    return 64 + 22 * math.cos((hour - 17) / 12 * math.pi), 28 * sun - use, 52.4 + sun * 2 - use * 0.05
 
 
 def simulate(*words):
@@ -315,6 +358,51 @@ class Parts:
             judge(driver, f"page: {name}")
             picture(driver, f"web-{name}")
 
+    def care(self):
+        """An accessory that is gone, and one that has fallen silent, beside one with an alarm."""
+        driver = self.driver
+        self.unplug("DESK-LAMP")
+        # It keeps its port, and answers nothing any more.
+        self.plugged["HOUSE"].send_signal(signal.SIGSTOP)
+        look(driver, 1200, 860)
+        driver.get(self.address)
+        until(driver, "a card says that it is gone, and what was read last",
+              lambda d: re.search("gone", state(d, "DESK-LAMP")) and "57 %" in state(d, "DESK-LAMP"))
+        until(driver, "a card says that its readings are old", lambda d: re.search("stale|no answer|silent", state(d, "HOUSE")), limit=150)
+        for name in ["DESK-LAMP", "HOUSE"]:
+            print("      ", state(driver, name).replace("\n", " | "))
+        # Opened afresh, the page shows the same.
+        driver.get(self.address)
+        until(driver, "the page opened afresh shows both", lambda d: "gone" in state(d, "DESK-LAMP") and state(d, "HOUSE"))
+        for width, scheme, name in [(1200, "light", "web-care"), (1200, "dark", "web-care-dark"), (390, "light", "web-care-phone"), (390, "dark", "web-care-phone-dark")]:
+            look(driver, width, 860, scheme, 2)
+            judge(driver, f"gone and silent, {width}, {scheme}")
+            picture(driver, name)
+        look(driver, 1200, 860)
+        for name in ["DESK-LAMP", "HOUSE"]:
+            driver.get(self.address + "accessory/" + name)
+            until(driver, f"the page of {name} is there", lambda d: len(d.find_element(By.TAG_NAME, "main").text) > 80)
+            judge(driver, f"the page of {name}")
+            picture(driver, "web-care-" + ("gone" if name == "DESK-LAMP" else "silent"))
+        self.plugged["HOUSE"].send_signal(signal.SIGCONT)
+        self.plugged["DESK-LAMP"] = simulate("framed", "--serial", "DESK-LAMP", "--percent", "57")
+        driver.get(self.address)
+        until(driver, "both are there again",
+              lambda d: not re.search("stale|no answer|silent|gone", state(d, "HOUSE") + state(d, "DESK-LAMP")), limit=90)
+
+    def day(self):
+        """Graphs of a whole day."""
+        driver = self.driver
+        look(driver, 1200, 860)
+        driver.get(self.address + "accessory/HOUSE?range=24h")
+        until(driver, "the graphs of a day are there", lambda d: len(d.find_elements(By.CSS_SELECTOR, ".plot .line")) >= 2, limit=60)
+        box = "const box = document.querySelector('.plot .line').getBBox(); return box.width / document.querySelector('.plot .line').ownerSVGElement.viewBox.baseVal.width"
+        print("       the first graph's line is this much of its width:", driver.execute_script(box))
+        for width, height, scheme, name in [(1200, 1500, "light", "web-day"), (1200, 1500, "dark", "web-day-dark"), (390, 844, "light", "web-day-phone"), (390, 844, "dark", "web-day-phone-dark")]:
+            look(driver, width, height, scheme, 2)
+            judge(driver, f"a day's graphs, {width}, {scheme}")
+            picture(driver, name)
+
     def detail(self):
         driver = self.driver
         if arguments.pictures:
@@ -392,14 +480,51 @@ class Parts:
         driver = self.driver
         for line in range((arguments.many + 15) // 16):
             simulate("--profile", "daly", "--serial", f"LINE{line}", "--units", "1..16")
-        driver.get(self.address)
         look(driver, 390, 844, "light", 2)
+        driver.get(self.address)
         until(driver, "many cards are there", lambda d: len(cards(d)) >= arguments.many, limit=120)
+        self.figures()
         judge(driver, "many accessories on a phone")
         time.sleep(20)
         picture(driver, "web-many")
         took = driver.execute_script("const begin = performance.now(); document.body.offsetHeight; return performance.now() - begin")
         print(f"      {len(cards(driver))} cards, {driver.execute_script('return document.body.scrollHeight')} pixels high, laid out in {took:.1f} ms")
+
+    def figures(self):
+        """How long the page takes to load, and how long after a battery's event the page shows it."""
+        driver = self.driver
+        for _ in range(3):
+            begin = time.time()
+            driver.get(self.address)
+            until(driver, "all are there at once", lambda d: len(cards(d)) >= arguments.many)
+            whole = time.time() - begin
+            entry = driver.execute_script("const one = performance.getEntriesByType('navigation')[0]; return [one.responseStart, one.responseEnd, one.domContentLoadedEventEnd, one.loadEventEnd, one.encodedBodySize]")
+            print("      %d cards: first byte after %.0f ms, last after %.0f, page built after %.0f, loaded after %.0f ms, %d bytes; seen after %.1f s" % (len(cards(driver)), *entry, whole))
+        self.again("DESK-LAMP", "framed", "--serial", "DESK-LAMP", "--percent", "90", "--drain", "0.5")
+        until(driver, "the lamp is back", lambda d: "%" in state(d, "DESK-LAMP") and "gone" not in state(d, "DESK-LAMP"))
+        driver.execute_script("""
+            window.seen = []
+            const look = () => {
+              const found = /(\\d+) %/.exec(document.getElementById('a-DESK-LAMP')?.innerText ?? '')
+              if (found && window.seen.at(-1)?.[0] !== found[1]) window.seen.push([found[1], Date.now()])
+            }
+            new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true })
+            look()""")
+        told = {}
+        watch = subprocess.Popen([f"{arguments.bin}/bridge-cli", "battery", "DESK-LAMP", "--watch", "--json"], env=environment, stdout=subprocess.PIPE, text=True)
+
+        def read():
+            for line in watch.stdout:
+                told.setdefault(str(json.loads(line)["battery"]["percent"]), time.time() * 1000)
+
+        threading.Thread(target=read, daemon=True).start()
+        time.sleep(30)
+        watch.send_signal(signal.SIGINT)
+        # The first that each has seen was there before.
+        seen = dict(driver.execute_script("return window.seen")[1:])
+        late = sorted(seen[percent] - told[percent] for percent in list(told)[1:] if percent in seen)
+        print("      %d changes were seen, after bridge-cli watch had printed them: median %.0f ms, longest %.0f ms" % (len(late), late[len(late) // 2] if late else -1, late[-1] if late else -1))
+        check(len(late) >= 5, "the page shows a battery's changes as they come")
 
     def open(self):
         driver = self.driver
@@ -444,7 +569,7 @@ def gather(driver):
 
 try:
     driver = None
-    wanted = (arguments.only or "list,follow,choose,detail,states,commands,fleet" + (",many" if arguments.many else "") + (",open" if arguments.open else "")).split(",")
+    wanted = (arguments.only or "list,follow,choose,day,detail,care,states,commands,fleet" + (",many" if arguments.many else "") + (",open" if arguments.open else "")).split(",")
     plugged = {"HOUSE": simulate(*HOUSE, "82")}
     simulate("--profile", "daly", "--serial", "SHED", "--percent", "9")
     simulate("--profile", "vedirect", "--serial", "SOLAR")
@@ -463,6 +588,9 @@ try:
     (work / "config" / "accessory-bridge").mkdir(mode=0o700)
     (work / "config" / "accessory-bridge" / "service.yaml").write_text(
         "commands:\n- {accessory: GARAGE, command: output, arguments: {to: any}, write: true}\n- {accessory: GARAGE, command: voltage}\n")
+    write_day(work / "state" / "accessory-bridge" / "history", "HOUSE", [
+        ("battery.percent", "%", lambda ago: day(ago)[0]), ("battery.current", "A", lambda ago: day(ago)[1]),
+        ("battery.voltage", "V", lambda ago: day(ago)[2]), ("battery.power", "W", lambda ago: day(ago)[1] * day(ago)[2])])
     start("serve", "--poll", "1s", "--alarm", "battery < 20 %", until="SHED is attached")
     web, found = start("web", "--listen", "127.0.0.1:0", until=r"(http://127.0.0.1:\d+/) is open")
     driver = browser()

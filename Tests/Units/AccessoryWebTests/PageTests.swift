@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import CommandOutput
 import TestSupport
@@ -29,6 +30,27 @@ import Testing
     // What the accessory reports itself counts.
     row.battery?.milliwatts = -140_300
     #expect(CardView.html(row, name: "PACK1", now: Sample.now).contains("<dt>Power</dt><dd>-140 W</dd>"))
+  }
+
+  /// What an accessory that is gone, or silent, said last isn't shown as if it held: not in the colours of the rest.
+  @Test func whatIsGoneOrSilentLooksSo() {
+    var stale = Sample.row("PACK1")
+    stale.accessory.isStale = true
+    #expect(CardView.html(stale, name: "PACK1", now: Sample.now).contains("<li class=\"card stale\""))
+    let more = DetailPage.content(stale, .init(), title: "x", now: Sample.now)
+    let readings = more.parts.first { $0.id == "readings" }?.html ?? ""
+    #expect(readings.contains("class=\"panel stale\""))
+    // First of all, whether the readings still hold.
+    #expect(readings.components(of: "<dt>")[1].hasPrefix("Read</dt>"), "\(readings)")
+    var gone = Sample.away("ECHO")
+    var record = Bridge.Accessory(device: gone.accessory.device, state: .failed)
+    record.last_seen = Sample.wallClock
+    record.problem = .init(AccessoryError(.disconnected, "it is not plugged in"))
+    gone.accessory.record = record
+    let card = CardView.html(gone, name: "ECHO", now: Sample.now)
+    #expect(card.contains("gone, last there") && !card.contains("not plugged in"), "\(card)")
+    let names = gone.readings(now: Sample.now).map(\.name)
+    #expect(names.contains("Connection") && !names.contains("Problem"), "\(names)")
   }
 
   /// The alarm is about the charge, and so is what the battery says of it.
