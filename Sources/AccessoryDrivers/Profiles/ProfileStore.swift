@@ -46,16 +46,16 @@ public struct ProfileStore: Sendable, Hashable {
     return best.allSatisfy { $0.speaksAs(first) } ? first : nil
   }
 
-  /// The error `misconfigured` when equally specific profiles match a device but name different protocols; it names two
+  /// The error `misconfigured` when equally specific profiles match a device but name different kinds; it names two
   /// of them. Nil when there is no such conflict. Nothing may be sent to such a device until the user chooses one.
   /// `label` is the device's name in the error.
   public func conflict(for device: Device, label: String) -> AccessoryError? {
     let best = best(for: device)
     guard let first = best.first, let other = best.first(where: { !$0.speaksAs(first) }) else { return nil }
-    let names = [first, other].map { "\($0.name) (\($0.driver.map { "driver \($0)" } ?? "no driver"))" }
+    let names = [first, other].map { "\($0.name) (\($0.driver ?? "no driver"))" }
     return AccessoryError(
       .misconfigured,
-      "two profiles match \(label) equally well, and name different protocols: \(names.joined(separator: " and ")); "
+      "two profiles match \(label) equally well, and name different kinds: \(names.joined(separator: " and ")); "
         + "nothing was sent to it: make the match rule of one more specific, or name the driver with --driver")
   }
 

@@ -140,7 +140,7 @@ private struct SimulatorsTopic: ParsableCommand {
       EXAMPLES
         bridge-cli simulate framed --drop 0.1 --corrupt 0.1 --seed 7
         bridge-cli simulate framed --unplug-after 5 --replug-after 2s
-        bridge-cli simulate --profile jbd --sleep 2 --sleep-after 1m --pieces 2
+        bridge-cli simulate jbd --sleep 2 --sleep-after 1m --pieces 2
         sudo bridge-cli simulate framed --usb --tty --serial ACC0042
       """,
     helpNames: [])

@@ -22,7 +22,7 @@ import Testing
       try await harness.said("given up")
       let held = try #require(try await harness.client().call(Bridge.List()).accessories.first)
       #expect(held.state == .failed && held.profile == nil)
-      #expect(held.problem?.message.contains("cellar (driver framed) and roof (driver jbd)") == true)
+      #expect(held.problem?.message.contains("cellar (framed) and roof (jbd)") == true)
       #expect(terminal.received().isEmpty)
       // When one of them is gone, the other is right.
       await harness.service.use(ProfileStore([profile("cellar", "framed")]))

@@ -100,6 +100,6 @@ import Testing
     let device = Device(try #require(DeviceAddress("/dev/pts/9")), source: .simulator, serialNumber: "BMS1")
     let manager = EAAccessoryManager(sources: [FakeSource([device])], profiles: ProfileStore(profiles))
     #expect(manager.connectedAccessories.isEmpty)
-    #expect(manager.discoveryErrors.contains { $0.message.contains("cellar (driver jbd) and roof (driver daly)") })
+    #expect(manager.discoveryErrors.contains { $0.message.contains("cellar (jbd) and roof (daly)") })
   }
 }

@@ -122,7 +122,7 @@ import Testing
     let error = try #require(store.conflict(for: device(), label: "ttyACM0"))
     #expect(error.kind == .misconfigured)
     #expect(error.message.contains("match ttyACM0 equally well"))
-    #expect(error.message.contains("cellar (driver jbd) and roof (driver daly)"))
+    #expect(error.message.contains("cellar (jbd) and roof (daly)"))
     #expect(store.conflict(for: device(serial: "A2"), label: "x") == nil)
     // One that says more is right.
     store.register(profile("more", "pi30", name: "Uno"))
@@ -145,7 +145,7 @@ import Testing
     store.register(Profile(name: "other", rules: [DeviceRule(driver: "framed")], driver: "daly"))
     #expect(store.profile(for: device) == nil)
     #expect(
-      store.conflict(for: device, label: "x")?.message.contains("other (driver daly) and mine (driver jbd)") == true)
+      store.conflict(for: device, label: "x")?.message.contains("other (daly) and mine (jbd)") == true)
   }
 
   /// A terminal and the USB device it is a part of are one device, and so one accessory; the profile says which way in.
