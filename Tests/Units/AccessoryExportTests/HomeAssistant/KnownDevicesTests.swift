@@ -155,8 +155,8 @@ struct KnownDevicesTests {
   @Test func commandsThatAreNoLongerPermittedEnd() {
     var devices = devices(.sample { $0.accessory.commands = [Self.volume] })
     devices.take(.sample { $0.accessory.isConnected = false }, at: Self.start)
-    #expect(box(devices).entities.contains(where: \.isCommand))
+    #expect(box(devices).entities.contains { $0.isCommand })
     devices.take(.sample { $0.accessory.commands = [] }, at: Self.start)
-    #expect(!box(devices).entities.contains(where: \.isCommand))
+    #expect(!box(devices).entities.contains { $0.isCommand })
   }
 }
