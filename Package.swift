@@ -54,6 +54,7 @@ let package = Package(
     .library(name: "AccessoryDiscovery", targets: ["AccessoryDiscovery"]),
     .library(name: "AccessoryBluetooth", targets: ["AccessoryBluetooth"]),
     .library(name: "AccessoryConfiguration", targets: ["AccessoryConfiguration"]),
+    .library(name: "AccessoryDescriptions", targets: ["AccessoryDescriptions"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
     .library(name: "AccessoryFamilies", targets: ["AccessoryFamilies"]),
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
@@ -99,7 +100,7 @@ let package = Package(
     .target(
       name: "AccessoryLink",
       dependencies: [
-        "AccessoryCore",
+        "AccessoryCore", "AccessoryDescriptions",
         "AccessoryIO", "AccessoryProtocols", .product(name: "DequeModule", package: "swift-collections"),
       ]),
     .target(
@@ -128,6 +129,11 @@ let package = Package(
         "AccessoryCore", "AccessoryIO", "CLibsystemd", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
+      name: "AccessoryDescriptions",
+      dependencies: [
+        "AccessoryCore", "AccessoryConfiguration", "AccessoryIO", "AccessoryProtocols", "CDescriptions",
+      ]),
+    .target(
       name: "AccessoryBluetooth",
       dependencies: [
         "AccessoryCore", "AccessoryIO", "AccessoryDiscovery", "MessageBus",
@@ -136,14 +142,14 @@ let package = Package(
     .target(
       name: "AccessoryDrivers",
       dependencies: [
-        "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
-        "AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery", "AccessoryIO", "CDescriptions",
+        "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration", "AccessoryDescriptions",
+        "AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery", "AccessoryIO",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
       name: "AccessoryFamilies",
       dependencies: [
-        "AccessoryCore", "AccessoryConfiguration", "AccessoryDiscovery", "AccessoryDrivers",
+        "AccessoryCore", "AccessoryConfiguration", "AccessoryDescriptions", "AccessoryDiscovery", "AccessoryDrivers",
       ]),
     .target(name: "SimulatedFamilies", dependencies: ["AccessorySimulator"]),
     .target(
@@ -193,7 +199,7 @@ let package = Package(
     .target(
       name: "AccessorySimulator",
       dependencies: [
-        "AccessoryCore", "AccessoryBluetooth",
+        "AccessoryCore", "AccessoryBluetooth", "AccessoryDescriptions",
         "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery", "CLinuxShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -220,7 +226,7 @@ let package = Package(
       name: "bridge-cli",
       dependencies: [
         "AccessoryFamilies", "SimulatedFamilies",
-        "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration",
+        "AccessoryCore", "AccessoryBluetooth", "AccessoryConfiguration", "AccessoryDescriptions",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
         "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing", "AccessoryWeb",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "FleetCommands",
@@ -313,9 +319,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "AccessoryConfiguration", "AccessoryTesting", "ESPHomeAPI", "AccessorySimulator", "AccessoryControl",
-        "AccessoryIO",
-        "AccessoryProtocols", "FamilyAF1",
+        "AccessoryConfiguration", "AccessoryDescriptions", "AccessoryTesting", "ESPHomeAPI", "AccessorySimulator",
+        "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "FamilyAF1",
         "FamilyHIDPower", "FamilyHIDPowerSimulator", "CTestShims", "AccessoryLink",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -397,10 +402,18 @@ let package = Package(
         "AccessoryProtocols", "TestSupport",
       ], path: "Tests/Units/AccessorySimulatorTests"),
     .testTarget(
+      name: "AccessoryDescriptionsTests",
+      dependencies: [
+        "AccessoryFamilies", "SimulatedFamilies",
+        "AccessoryBluetooth", "AccessoryConfiguration", "AccessoryControl", "AccessoryCore", "AccessoryDescriptions",
+        "AccessoryDiscovery", "AccessoryDrivers", "AccessoryIO", "AccessoryLink", "AccessoryProtocols",
+        "AccessoryTesting", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ], path: "Tests/Units/AccessoryDescriptionsTests"),
+    .testTarget(
       name: "AccessoryDriversTests",
       dependencies: [
         "AccessoryFamilies", "SimulatedFamilies",
-        "AccessoryCore", "AccessoryConfiguration",
+        "AccessoryCore", "AccessoryConfiguration", "AccessoryDescriptions",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
         "AccessoryControl", "AccessoryExport",
         "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
@@ -588,7 +601,8 @@ for target in package.targets where target.type != .system {
 // Set by the Makefile, for the programs that users get. Targets that handle each byte or frame stay fast; all others are compiled for size.
 if Context.environment["ACCESSORY_BRIDGE_SMALL"]?.isEmpty == false {
   let fast = [
-    "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryLink", "AccessorySharing", "ESPHomeAPI",
+    "AccessoryCore", "AccessoryProtocols", "AccessoryIO", "AccessoryDescriptions", "AccessoryLink", "AccessorySharing",
+    "ESPHomeAPI",
     "FamilyAF1", "FamilyMAVLink",
   ]
   for target in package.targets where target.type != .system && !fast.contains(target.name) {

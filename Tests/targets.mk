@@ -9,7 +9,7 @@ wire: export ACCESSORY_BRIDGE_GOLDENS = renew
 wire: #+ Writes what is made from Swift: the fields of the interface and of the schemas, tables of pages, snapshots, goldens
 	$(call install,$(BUILD_PACKAGES))
 	swift build --build-tests
-	swift test --skip-build --no-parallel --filter '^(AccessoryControlTests.WireTests|AccessoryDriversTests.SchemaTests)'
+	swift test --skip-build --no-parallel --filter '^(AccessoryControlTests.WireTests|AccessoryDescriptionsTests.SchemaTests)'
 	swift test --skip-build --no-parallel --filter '^AccessoryFleetTests.(DocumentTests/theFilesAreWhatIsPublished|DiscoveryTests)'
 	swift build --build-tests
 	swift test --skip-build --filter '^CommandTests.GoldenTests'

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// These were declared here before they moved to AccessoryCore.
+/// Drivers are made of descriptions, and profiles name them.
+@_exported import AccessoryDescriptions
 
-@_exported import struct AccessoryConfiguration.ProfileProblem
-@_exported import struct AccessoryConfiguration.ProfileProblems
+@_exported import struct AccessoryConfiguration.TextPattern
 @_exported import struct AccessoryCore.CommandDescription
 @_exported import struct AccessoryCore.CommandReply
 @_exported import struct AccessoryCore.FileEntry

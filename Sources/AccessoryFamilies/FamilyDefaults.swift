@@ -2,6 +2,7 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryDiscovery
 
 // What AccessoryDrivers does with any drivers, done with those that come with this package.

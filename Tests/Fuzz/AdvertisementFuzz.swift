@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryProtocols
 
 // A target for libFuzzer: what is advertised. Each piece of the input is a time and a company's data, which a reader with a key, or

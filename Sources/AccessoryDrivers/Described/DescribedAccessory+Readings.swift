@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryLink
 import AccessoryProtocols
 
@@ -241,9 +242,6 @@ extension ProtocolDescription {
       return messages[reply].fields.contains { DescribedPart.isIdentity($0.name) }
     }
   }
-
-  /// The names of all fields of a message, including hidden ones.
-  func needed(_ message: Int) -> [String] { messages[message].fields.map(\.name) }
 
   /// The names of the fields that the wanted values come from, directly or by derivation.
   func sources(of isWanted: (String) -> Bool) -> Set<String> {

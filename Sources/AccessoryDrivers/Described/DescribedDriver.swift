@@ -2,6 +2,7 @@
 
 import AccessoryBluetooth
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryLink
 import AccessoryProtocols
 
@@ -93,9 +94,6 @@ extension ProtocolDescription {
       try .described(self, label: transport.label, wire: self.wire(of: transport), allowsWrites: allowsWrites)
     }
   }
-
-  /// Whether the description marks a request, or the bytes of an example, as a write.
-  var marksWrites: Bool { requests.contains(where: \.isWrite) || examples.contains(where: \.isWrite) }
 
   /// What raw bytes can do. A description without `raw` may still show that they aren't harmless: it marks writes, or
   /// it is for Modbus, whose registers can be written whether they are described or not.

@@ -1,36 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryProtocols
 
 // Conversions of described values to the types that all drivers share.
-
-/// Determines from a value's name whether it belongs to the battery, the status or the identity.
-enum DescribedPart {
-  static let battery = "battery."
-  static let status = "status."
-  static let identity = "identity."
-
-  static let identityNames: Set<String> = ["manufacturer", "name", "model", "serial", "firmware", "hardware"]
-
-  /// The battery's quantity with this name; nil for other names.
-  static func ofBattery(_ name: String) -> Vocabulary.Described? {
-    name.hasPrefix(battery) ? Vocabulary.battery(described: name.dropFirst(battery.count)) : nil
-  }
-
-  /// A name that isn't in the vocabulary is a value.
-  static func isBattery(_ name: String) -> Bool { ofBattery(name) != nil }
-  static func isStatus(_ name: String) -> Bool {
-    name.hasPrefix(status) && Vocabulary.statusNames.contains(name.dropFirst(status.count))
-  }
-  static func isIdentity(_ name: String) -> Bool {
-    name.hasPrefix(identity) && identityNames.contains(String(name.dropFirst(identity.count)))
-  }
-  /// Whether the name belongs to none of these, or is that of a value, too.
-  @Sendable static func isValue(_ name: String) -> Bool {
-    ofBattery(name).map { $0.term.described?.isValueToo == true } ?? !(isStatus(name) || isIdentity(name))
-  }
-}
 
 extension BatteryReading {
   /// The reading that consists of these values. Impossible values are unknown.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryProtocols
 
 /// The state of a described accessory: the latest value of each field with its time, and the values derived from them.

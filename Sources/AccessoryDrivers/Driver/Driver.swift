@@ -2,6 +2,7 @@
 
 import AccessoryBluetooth
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols

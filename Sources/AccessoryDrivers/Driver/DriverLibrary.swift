@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryDiscovery
 
 /// The drivers that a program knows, by name: those that come with this package (`builtIn`, of AccessoryFamilies), and those that

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryDescriptions
 import AccessoryIO
 import Glibc
 
@@ -8,12 +9,7 @@ import Glibc
 /// replaces an earlier one with the same name.
 public struct ProfileLibrary: Sendable {
   /// The origin of a profile.
-  public enum Origin: Sendable, Hashable {
-    /// The profile is built into this package.
-    case builtIn
-    /// The profile was read from this file.
-    case file(String)
-  }
+  public typealias Origin = TextOrigin
 
   /// The profiles; the last that was read is the first.
   public private(set) var store: ProfileStore

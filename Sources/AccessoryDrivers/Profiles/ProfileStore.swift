@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryDiscovery
 
 /// A set of profiles, in order of precedence: the one that was added last is the first.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryProtocols
 
 /// Keeps track of late replies: to requests that have timed out or were cancelled, or were repeated before they were

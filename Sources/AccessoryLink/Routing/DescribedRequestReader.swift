@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryDescriptions
 import AccessoryProtocols
 
 /// Identifies the request in a client's frame, by the description of the protocol.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryProtocols
 
 /// Routes the frames of a described protocol. These frames have no numbers, so only one request at a time is unanswered, and the frames

@@ -4,7 +4,7 @@
 ///
 /// It is here because a library for it is many times larger than all of these descriptions, and the kernel's AES isn't in the
 /// service's sandbox. It looks numbers up in a table, so its time depends on the key: not for what others can measure.
-struct AES128: Sendable {
+package struct AES128: Sendable {
   /// The bytes of a block, and of a key.
   static let blockSize = 16
   private static let rounds = 10
@@ -13,7 +13,7 @@ struct AES128: Sendable {
   private let keys: [UInt8]
 
   /// Nil for a key that doesn't have 16 bytes.
-  init?(key: [UInt8]) {
+  package init?(key: [UInt8]) {
     guard key.count == Self.blockSize else { return nil }
     var keys = key
     var constant: UInt8 = 1
@@ -45,7 +45,7 @@ struct AES128: Sendable {
 
   /// Encrypts or decrypts bytes in counter mode. The first bytes of each block of counters are `nonce`, and the last ones
   /// count the blocks from 0 on, the most significant byte first.
-  func counterMode(_ bytes: some Collection<UInt8>, nonce: [UInt8]) -> [UInt8] {
+  package func counterMode(_ bytes: some Collection<UInt8>, nonce: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     var pad: [UInt8] = []
     for (place, byte) in bytes.enumerated() {

@@ -18,7 +18,7 @@ package struct ChecksumEngine: Sendable {
 
   let checksum: FrameChecksum
   /// The state before the first byte.
-  let start: UInt32
+  package let start: UInt32
   let byteCount: Int
 
   private let kind: Kind
@@ -53,7 +53,7 @@ package struct ChecksumEngine: Sendable {
   }
 
   /// The state after `bytes`, if it was `state` before them.
-  func advance(_ state: UInt32, over bytes: RawSpan) -> UInt32 {
+  package func advance(_ state: UInt32, over bytes: RawSpan) -> UInt32 {
     switch kind {
     case .crc(let table, _, let reflected):
       return reflected
@@ -80,7 +80,7 @@ package struct ChecksumEngine: Sendable {
   }
 
   /// The checksum for a state.
-  func value(_ state: UInt32) -> UInt32 {
+  package func value(_ state: UInt32) -> UInt32 {
     switch checksum {
     case .crc(let parameters):
       return (parameters.reflected ? state : state >> UInt32(32 - parameters.width)) ^ parameters.xorOut

@@ -10,4 +10,8 @@ public struct DamagedFrame<Header: Sendable>: Sendable {
   public let bytes: [UInt8]
   /// How many frames were in the batch when it was found: it lies behind so many of them.
   public let position: Int
+
+  package init(header: Header, mismatch: CheckMismatch, bytes: [UInt8], position: Int) {
+    (self.header, self.mismatch, self.bytes, self.position) = (header, mismatch, bytes, position)
+  }
 }

@@ -31,7 +31,7 @@ public enum Modbus {
   ]
 
   /// The shortest silence between frames, in nanoseconds. It applies above 19200 baud.
-  static let shortestSilence: Int64 = 1_750_000
+  package static let shortestSilence: Int64 = 1_750_000
 
   /// The silence that ends a frame, in nanoseconds: the time of 3.5 bytes, and at least 1.75 ms; 0 if bytes take no
   /// time, as there is no serial line then.
@@ -42,7 +42,7 @@ public enum Modbus {
 }
 
 /// The forms of Modbus frames, in the order of a description's framings.
-enum ModbusForm: Int, CaseIterable, Sendable {
+package enum ModbusForm: Int, CaseIterable, Sendable {
   /// Unit, function, count of bytes, data, check: the reply to a read request.
   case reply
   /// Unit, function, two numbers of two bytes, check: a read request, a request to write one register, and the reply to
@@ -53,7 +53,7 @@ enum ModbusForm: Int, CaseIterable, Sendable {
 
   /// The length in bytes of the frame of this form at `origin`, as far as it is known; nil if none begins there. If the
   /// count of a reply hasn't arrived, it is the length of the shortest reply.
-  func byteCount(_ bytes: RawSpan, at origin: Int) -> Int? {
+  package func byteCount(_ bytes: RawSpan, at origin: Int) -> Int? {
     guard origin + 1 < bytes.byteCount else { return minimum }
     let function = bytes.byte(at: origin + 1)
     switch self {
@@ -79,7 +79,7 @@ enum ModbusForm: Int, CaseIterable, Sendable {
   }
 
   /// The range of the body in a frame of this length.
-  func body(_ byteCount: Int) -> Range<Int> {
+  package func body(_ byteCount: Int) -> Range<Int> {
     switch self {
     case .reply: 3..<(byteCount - 2)
     case .request: 6..<6
@@ -89,18 +89,20 @@ enum ModbusForm: Int, CaseIterable, Sendable {
 }
 
 /// The check at the end of Modbus frames on serial lines.
-struct ModbusCheck: Sendable {
+package struct ModbusCheck: Sendable {
   private let engine = ChecksumEngine(.crc(.crc16MODBUS))
 
+  package init() {}
+
   /// Whether the last two bytes are the right check of the bytes in front of them.
-  func isGood(_ frame: RawSpan) -> Bool {
+  package func isGood(_ frame: RawSpan) -> Bool {
     guard frame.byteCount > 2 else { return false }
     let end = frame.byteCount - 2
     return frame.integer(at: end, byteCount: 2, .littleEndian) == value(of: frame.extracting(0..<end))
   }
 
   /// Appends the check of all bytes of `frame`.
-  func append(to frame: inout [UInt8]) {
+  package func append(to frame: inout [UInt8]) {
     let value = value(of: frame.span.bytes)
     frame.append(UInt8(truncatingIfNeeded: value))
     frame.append(UInt8(truncatingIfNeeded: value >> 8))

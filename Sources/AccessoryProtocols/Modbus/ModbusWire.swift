@@ -12,14 +12,14 @@ public enum ModbusWire: Sendable, Hashable {
 
 /// Reads and writes frames with the header of Modbus TCP: number, two zeros, the count of bytes that follow, unit,
 /// function, data.
-enum ModbusHeader {
+package enum ModbusHeader {
   /// The size of the header in front of the unit, in bytes.
-  static let byteCount = 6
+  package static let byteCount = 6
   /// The allowed counts of bytes from the unit on: unit, function, and up to 252 bytes of data.
-  static let counts = 3...254
+  package static let counts = 3...254
 
   /// The frame in the form of Modbus TCP, made from a frame of a serial line.
-  static func wrapped(_ frame: [UInt8], number: UInt16) -> [UInt8] {
+  package static func wrapped(_ frame: [UInt8], number: UInt16) -> [UInt8] {
     let content = frame.dropLast(2)
     let count = UInt16(truncatingIfNeeded: content.count)
     return [UInt8(number >> 8), UInt8(number & 0xFF), 0, 0, UInt8(count >> 8), UInt8(count & 0xFF)] + content
@@ -27,7 +27,7 @@ enum ModbusHeader {
 
   /// The length of the frame at `origin`; while that isn't known, how many bytes are needed to know it. Nil if no frame
   /// can begin there.
-  static func frame(_ bytes: RawSpan, at origin: Int) -> (byteCount: Int, isKnown: Bool)? {
+  package static func frame(_ bytes: RawSpan, at origin: Int) -> (byteCount: Int, isKnown: Bool)? {
     let available = bytes.byteCount - origin
     for offset in [2, 3, 4] where offset < available && bytes.byte(at: origin + offset) != 0 { return nil }
     guard available >= byteCount else { return (byteCount + 2, false) }
@@ -36,7 +36,7 @@ enum ModbusHeader {
   }
 
   /// The form of the frame whose bytes from the unit on are `content`; nil if it is unknown.
-  static func form(_ content: RawSpan, isRequest: Bool) -> ModbusForm? {
+  package static func form(_ content: RawSpan, isRequest: Bool) -> ModbusForm? {
     let function = Int(content.byte(at: 1))
     if function > Int(Modbus.exceptionBit) { return content.byteCount == 3 && !isRequest ? .exception : nil }
     if !isRequest, Modbus.readFunctions.contains(function) {

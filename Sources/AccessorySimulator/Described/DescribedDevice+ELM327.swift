@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryProtocols
 
 // An ELM327's answers: the description's values, in lines with the adapter's settings.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryDescriptions
 import AccessoryProtocols
 
 // Answers requests for any range of the described registers, not only for those of the description's own requests.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryDescriptions
 import AccessoryProtocols
 
 private typealias Element = ProtocolDescription.Element

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryDescriptions
 
 extension ProfileReader {
   /// Reads the profile in a file that the user names. Doesn't check who else could have written the file. Throws what

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryDescriptions
 import AccessoryProtocols
 
 // Reads the values of a described protocol's parameters: numbers that the accessory doesn't report.
@@ -51,10 +52,4 @@ extension ProfileReader {
     )
     return nil
   }
-}
-
-/// Writes numbers in error messages and profiles.
-enum NumberText {
-  /// The number without needless decimals: 21, 2.05.
-  static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryDescriptions
 import AccessoryProtocols
 
 // Reads the units on a line with several accessories.

@@ -2,6 +2,7 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryDiscovery
 import AccessoryLink
 import AccessoryProtocols
@@ -112,7 +113,7 @@ public struct ProfileReader: ValueReader {
         node.mark, "there is another protocol with the profile's name, \(profile.name): call the profile something else"
       )
     }
-    var reader = DescriptionReader(file: file, drivers: drivers)
+    var reader = DescriptionReader(file: file, takenNames: drivers.names)
     let described = reader.describedProtocol(node, name: profile.name)
     problems += reader.problems.prefix(max(0, Self.problemLimit - problems.count))
     guard var described, reader.problems.isEmpty else { return nil }

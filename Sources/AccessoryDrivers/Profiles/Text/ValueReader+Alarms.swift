@@ -2,6 +2,7 @@
 
 import AccessoryConfiguration
 import AccessoryCore
+import AccessoryDescriptions
 import AccessoryProtocols
 
 // Reads rules of alarms: texts, and names with texts.

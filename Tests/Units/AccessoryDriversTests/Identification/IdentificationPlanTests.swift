@@ -7,6 +7,7 @@ import AccessoryProtocols
 import TestSupport
 import Testing
 
+@testable import AccessoryDescriptions
 @testable import AccessoryDrivers
 
 /// What is tried to find out what is at a port.
@@ -131,7 +132,7 @@ struct IdentificationPlanTests {
     let folder = try TemporaryDirectory()
     for (name, text) in files { try folder.write(Array(text.utf8), to: name + ".yaml") }
     var library = DriverLibrary.builtIn
-    library.protocols = .load([folder.path], drivers: .builtIn, isStrict: false)
+    library.protocols = .load([folder.path], takenNames: DriverLibrary.builtIn.names, isStrict: false)
     #expect(library.protocols.problems.isEmpty, "\(library.protocols.problems)")
     return library
   }

@@ -6,6 +6,7 @@ import AccessoryFamilies
 import AccessoryProtocols
 import Testing
 
+@testable import AccessoryDescriptions
 @testable import AccessoryDrivers
 
 /// Numbers that the accessory doesn't tell and its user knows.
