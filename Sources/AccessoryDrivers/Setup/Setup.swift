@@ -113,9 +113,9 @@ package struct Setup: Sendable {
     let changed = Set(entries.filter { $0.change != .same }.compactMap(\.role))
     return { outlet in
       switch outlet {
-      case .homeAssistant: !changed.isDisjoint(with: [.broker, .password, .fleetUnit])
+      case .mqtt: !changed.isDisjoint(with: [.broker, .password, .fleetUnit])
       case .nut: !changed.isDisjoint(with: [.ups, .nutUnit])
-      case .web, .metrics: changed.contains(outlet.role)
+      case .web, .homeAssistant, .metrics: changed.contains(outlet.role)
       }
     }
   }

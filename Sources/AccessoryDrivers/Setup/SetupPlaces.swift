@@ -43,7 +43,7 @@ struct SetupPlaces {
     case .broker: settings + "/fleet.yaml"
     case .password: Self.password(in: settings)
     case .ups: "\(units)/\(SetupOutlet.nut.unit).d/ups-\(name).conf"
-    case .serviceUnit, .webUnit, .fleetUnit, .nutUnit, .metricsUnit: "\(units)/\(role.unit ?? "")"
+    case .serviceUnit, .webUnit, .homeAssistantUnit, .fleetUnit, .nutUnit, .metricsUnit: "\(units)/\(role.unit ?? "")"
     }
   }
 

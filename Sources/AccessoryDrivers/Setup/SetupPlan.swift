@@ -80,6 +80,7 @@ package enum SetupRole: String, Sendable, Hashable, Codable, CaseIterable {
   /// Units of the user's own systemd.
   case serviceUnit = "service_unit"
   case webUnit = "web_unit"
+  case homeAssistantUnit = "home_assistant_unit"
   case fleetUnit = "fleet_unit"
   case nutUnit = "nut_unit"
   case metricsUnit = "metrics_unit"
@@ -92,7 +93,8 @@ package enum SetupRole: String, Sendable, Hashable, Codable, CaseIterable {
     switch self {
     case .serviceUnit: UdevRules.usualUnit
     case .webUnit: SetupOutlet.web.unit
-    case .fleetUnit: SetupOutlet.homeAssistant.unit
+    case .homeAssistantUnit: SetupOutlet.homeAssistant.unit
+    case .fleetUnit: SetupOutlet.mqtt.unit
     case .nutUnit: SetupOutlet.nut.unit
     case .metricsUnit: SetupOutlet.metrics.unit
     case .profile, .rule, .broker, .password, .ups: nil
@@ -103,7 +105,7 @@ package enum SetupRole: String, Sendable, Hashable, Codable, CaseIterable {
     switch self {
     case .profile, .broker, .password: [.system, .user]
     case .rule, .ups: [.system]
-    case .serviceUnit, .webUnit, .fleetUnit, .nutUnit, .metricsUnit: [.user]
+    case .serviceUnit, .webUnit, .homeAssistantUnit, .fleetUnit, .nutUnit, .metricsUnit: [.user]
     }
   }
 }
@@ -111,14 +113,18 @@ package enum SetupRole: String, Sendable, Hashable, Codable, CaseIterable {
 /// A place where readings are shown, with the unit that shows them.
 package enum SetupOutlet: String, Sendable, Hashable, Codable, CaseIterable {
   case web
+  /// Home Assistant finds the accessories by itself.
   case homeAssistant = "home-assistant"
+  /// They are published on a broker, for Home Assistant and others.
+  case mqtt
   case nut
   case metrics
 
   package var unit: String {
     switch self {
     case .web: "accessory-bridge-web.service"
-    case .homeAssistant: "accessory-bridge-fleet.service"
+    case .homeAssistant: "accessory-bridge-home-assistant.service"
+    case .mqtt: "accessory-bridge-fleet.service"
     case .nut: "accessory-bridge-nut.service"
     case .metrics: "accessory-bridge-metrics.service"
     }
@@ -128,7 +134,8 @@ package enum SetupOutlet: String, Sendable, Hashable, Codable, CaseIterable {
   package var role: SetupRole {
     switch self {
     case .web: .webUnit
-    case .homeAssistant: .fleetUnit
+    case .homeAssistant: .homeAssistantUnit
+    case .mqtt: .fleetUnit
     case .nut: .nutUnit
     case .metrics: .metricsUnit
     }

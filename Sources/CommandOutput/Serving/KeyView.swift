@@ -26,7 +26,8 @@ package struct KeyView: Sendable {
     Output.note(
       Style.standardError.isTerminal
         ? "a new key was made, for which Home Assistant asks: \(key)"
-        : "a new key was made, for which Home Assistant asks; show it with: bridge-cli export home-assistant --show-key")
+        : "a new key was made, for which Home Assistant asks; show it with: bridge-cli export home-assistant --show-key"
+    )
   }
 
   /// The code in half blocks, black on white, since a scanner needs dark modules on a light ground; nil without the library. A margin of

@@ -29,9 +29,9 @@ struct SetupCommand: AsyncParsableCommand, JSONCommand {
   @Option(help: .value("text", "Where it is, like Attic.")) var area: String?
   @Option(help: .value("rule", "An alarm like 'battery < 20 %'; may be repeated; none for no alarms."))
   var alarm: [String] = []
-  @Option(help: .value("places", "Where it is seen: web, home-assistant, nut, metrics, separated by commas."))
+  @Option(help: .value("places", "Where it is seen: web, home-assistant, mqtt, nut, metrics, separated by commas."))
   var show: String?
-  @Option(help: .value("url", "For home-assistant: its broker, like mqtt://broker.example.")) var broker: String?
+  @Option(help: .value("url", "For mqtt: the broker, like mqtt://broker.example.")) var broker: String?
   @Option(help: .value("file", "A file whose first line is the broker's password."), completion: .file())
   var passwordFile: String?
   @Flag(help: "Set it up for a service of your own (bridge-cli serve), without root.")

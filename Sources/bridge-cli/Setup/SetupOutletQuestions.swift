@@ -23,8 +23,8 @@ struct SetupOutletQuestions {
     func possible(_ text: String) throws -> [SetupOutlet] {
       let outlets: [SetupOutlet]
       do { outlets = try SetupAnswers.outlets(text) } catch { throw WrongAnswer("\(error)") }
-      if !isUser, outlets.contains(.homeAssistant), !machine.hasUnit(SetupOutlet.homeAssistant.unit) {
-        throw WrongAnswer("home-assistant needs the package accessory-bridge-fleet, which isn't installed.")
+      if !isUser, outlets.contains(.mqtt), !machine.hasUnit(SetupOutlet.mqtt.unit) {
+        throw WrongAnswer("mqtt needs the package accessory-bridge-fleet, which isn't installed.")
       }
       return outlets
     }
@@ -33,7 +33,7 @@ struct SetupOutletQuestions {
     } else {
       let usual = past.outlets.isEmpty ? "none" : past.outlets.map(\.rawValue).joined(separator: ",")
       plan.outlets = try await questions.ask(
-        "Where should it be seen, besides bridge-cli? web, home-assistant, nut, metrics, or none:", usual: usual,
+        "Where should it be seen, besides bridge-cli? web, home-assistant, mqtt, nut, metrics, or none:", usual: usual,
         possible)
     }
     if isUser, machine.hasUserSystemd {
@@ -48,7 +48,7 @@ struct SetupOutletQuestions {
         plan.files.append(.init(outlet.role, SetupUnit.text(what, words)))
       }
     }
-    if plan.outlets.contains(.homeAssistant) { try await addBroker(to: &plan) }
+    if plan.outlets.contains(.mqtt) { try await addBroker(to: &plan) }
     if plan.outlets.contains(.nut), !isUser, KnownDrivers.driver(named: kind.find.kind)?.isUPS == true {
       try await addShutdown(to: &plan, past, device, program)
     }

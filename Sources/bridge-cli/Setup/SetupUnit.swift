@@ -24,7 +24,8 @@ enum SetupUnit {
   static func command(of outlet: SetupOutlet, program: String, settings: String) -> (what: String, words: String) {
     switch outlet {
     case .web: ("a page of all accessories, for browsers", program + " web")
-    case .homeAssistant:
+    case .homeAssistant: ("lets Home Assistant find the accessories", program + " export home-assistant")
+    case .mqtt:
       (
         "publishes accessories on an MQTT broker",
         program.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }

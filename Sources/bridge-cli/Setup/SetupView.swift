@@ -81,10 +81,17 @@ struct SetupView {
       switch outlet {
       case .web: Output.note(hasUnits ? "In a browser: http://127.0.0.1:8380/" : "In a browser: bridge-cli web &")
       case .homeAssistant:
+        let sudo = plan.scope == .system ? "sudo " : ""
+        if !hasUnits { Output.note("For Home Assistant: bridge-cli export home-assistant &") }
+        Output.note(
+          "In Home Assistant: Settings, Devices & services: it has discovered Accessory Bridge, or add ESPHome by hand."
+        )
+        Output.note("It asks for the key: \(sudo)bridge-cli export home-assistant --show-key")
+      case .mqtt:
         Output.note(
           hasUnits
             ? "In Home Assistant: add the integration MQTT; it shows the accessory by itself."
-            : "For Home Assistant: bridge-fleet publish --config ~/.config/accessory-bridge/fleet.yaml &")
+            : "For the broker: bridge-fleet publish --config ~/.config/accessory-bridge/fleet.yaml &")
       case .nut:
         let isUPS = plan.files.contains { $0.role == .ups }
         Output.note(

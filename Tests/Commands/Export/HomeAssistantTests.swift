@@ -18,7 +18,8 @@ import Testing
 
   /// What a client that says hello, asks for entities and states, and then sends `more`, gets within two seconds: printable characters.
   private func talk(to port: String, _ more: String = "") async throws -> String {
-    let words = #"exec 3<>/dev/tcp/127.0.0.1/\#(port); printf '\0\0\1\0\0\13\0\0\24\#(more)' >&3; timeout 2 cat <&3 | tr -c '[:print:]' '\n'"#
+    let words =
+      #"exec 3<>/dev/tcp/127.0.0.1/\#(port); printf '\0\0\1\0\0\13\0\0\24\#(more)' >&3; timeout 2 cat <&3 | tr -c '[:print:]' '\n'"#
     return try await Program(["/bin/bash", "-c", words], environment: ["PATH": "/usr/bin:/bin"], directory: "/").end()
       .outputText
   }

@@ -31,7 +31,7 @@ import Testing
         right: "1,2"),
       Question(
         asked: "or none:", wrong: [("moon", "the places are"), ("webb", "did you mean web?")],
-        right: "web home-assistant"),
+        right: "web home-assistant mqtt"),
       Question(
         asked: "The MQTT broker", wrong: [("x", "mqtt://"), ("", "mqtt://")], right: "mqtt://me@broker.example"),
       Question(asked: "The password", wrong: [("", "1 to 512")], right: "very secret"),

@@ -71,7 +71,7 @@ struct SetupTests {
     plan.files += [
       .init(.broker, "broker: mqtt://me@broker.example\n"), .init(.password, "secret\n"), .init(.ups, "[Service]\n"),
     ]
-    plan.outlets = [.web, .homeAssistant, .nut]
+    plan.outlets = [.web, .homeAssistant, .mqtt, .nut]
     return plan
   }
 
@@ -281,10 +281,11 @@ struct SetupTests {
   @Test func whatIsKeptStaysAndIsShared() throws {
     try Setup(wholePlan(), on: machine()).perform()
     let past = try SetupPast("cellar", scope: .system, on: machine())
-    #expect(past.roles == [.profile, .rule, .broker, .password, .ups] && past.outlets == [.web, .homeAssistant, .nut])
+    #expect(
+      past.roles == [.profile, .rule, .broker, .password, .ups] && past.outlets == [.web, .homeAssistant, .mqtt, .nut])
     for name in ["cellar", "attic"] {
       var plan = try plan(name)
-      (plan.kept, plan.outlets) = ([.broker, .password], [.homeAssistant])
+      (plan.kept, plan.outlets) = ([.broker, .password], [.mqtt])
       let setup = try Setup(plan, on: machine())
       #expect(setup.entries.filter { $0.change == .same && $0.text == nil }.map(\.role) == [.broker, .password])
       try setup.perform()

@@ -92,7 +92,9 @@ struct KnownDevicesTests {
   }
 
   @Test func aDamagedFileIsRefused() {
-    for text in ["", "[]", "{\"a\":{}}", "{\"a\":{\"device\":{\"id\":0,\"name\":\"x\",\"area\":\"\"},\"entities\":[]}}"] {
+    for text in [
+      "", "[]", "{\"a\":{}}", "{\"a\":{\"device\":{\"id\":0,\"name\":\"x\",\"area\":\"\"},\"entities\":[]}}",
+    ] {
       #expect(throws: (any Error).self) { try KnownDevices(kept: Array(text.utf8)) }
     }
   }
