@@ -9,19 +9,19 @@ extension ByteStream.Iterator {
   package mutating func next(
     until deadline: MonotonicTime, clock: any TimerClock
   ) async throws(AccessoryError) -> [UInt8] {
-    let timer = clock.schedule(at: deadline) { [signal] in signal.raise() }
+    let timer = clock.schedule(at: deadline) { [signal = input.signal] in signal.raise() }
     defer { clock.cancel(timer) }
-    let lease = try self.lease.get()
+    let lease = try input.lease.get()
     try lease.beginTaking()
     defer { lease.endTaking() }
     var buffer: [UInt8] = []
     while !Task.isCancelled {
-      switch input.take(into: &buffer) {
+      switch input.queue.take(into: &buffer) {
       case .bytes: return buffer
       case .end(let error): throw error ?? .closed(lease.session.label)
       case .nothing:
         if clock.now >= deadline { return [] }
-        await signal.wait()
+        await input.signal.wait()
       }
     }
     throw AccessoryError(.cancelled, "waiting for \(lease.session.label) was cancelled")

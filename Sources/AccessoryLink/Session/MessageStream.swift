@@ -20,57 +20,30 @@ public struct MessageStream: AsyncSequence, Sendable {
 
   /// Takes the messages one after another.
   public struct Iterator: AsyncIteratorProtocol {
-    private let lease: Result<SessionLease, AccessoryError>
-    private let input: InputQueue
-    private let signal = Signal()
-    private var hasThrown = false
+    private let input: ReceivedInput
     private var bytes: [UInt8] = []
     private var messages: [Int] = []
     private var nextByte = 0
     private var nextMessage = 0
 
-    init(_ session: AccessorySession) {
-      input = session.transport.input
-      do throws(AccessoryError) {
-        lease = .success(try session.lease())
-        input.onReadable { [signal] in signal.raise() }
-      } catch {
-        lease = .failure(error)
-      }
-    }
+    init(_ session: AccessorySession) { input = ReceivedInput(session) }
 
     /// The next message; nil at the end, or when the task is cancelled.
     public mutating func next() async throws(AccessoryError) -> [UInt8]? { try await next(isolation: nil) }
 
     /// The next message; nil at the end, or when the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(AccessoryError) -> [UInt8]? {
-      if hasThrown { return nil }
-      let lease: SessionLease
-      do throws(AccessoryError) {
-        lease = try self.lease.get()
-        try lease.beginTaking()
-      } catch {
-        hasThrown = true
-        throw error
-      }
-      defer { lease.endTaking() }
-      while !hasThrown && !Task.isCancelled {
-        if nextMessage < messages.count {
-          let end = nextByte + messages[nextMessage]
-          defer { (nextByte, nextMessage) = (end, nextMessage + 1) }
-          return Array(bytes[nextByte..<end])
+      repeat {
+        let isThere = try await input.next { queue in
+          if nextMessage < messages.count { return .bytes }
+          (nextByte, nextMessage) = (0, 0)
+          return queue.take(into: &bytes, messages: &messages)
         }
-        (nextByte, nextMessage) = (0, 0)
-        switch input.take(into: &bytes, messages: &messages) {
-        case .bytes: break
-        case .nothing: await signal.wait()
-        case .end(nil): return nil
-        case .end(let error?):
-          hasThrown = true
-          throw error
-        }
-      }
-      return nil
+        guard isThere else { return nil }
+      } while nextMessage >= messages.count
+      let end = nextByte + messages[nextMessage]
+      defer { (nextByte, nextMessage) = (end, nextMessage + 1) }
+      return Array(bytes[nextByte..<end])
     }
   }
 }
