@@ -188,7 +188,10 @@ extension DescribedAccessory {
     }
     let changes = latestValues.changes()
     guard !isComplete() else { return nil }
-    let waiter = Task { for await _ in changes where isComplete() { break } }
+    let waiter = Task {
+      var news = changes.makeAsyncIterator()
+      while (try? await news.next()) != nil, !isComplete() {}
+    }
     let limit = max(Self.messageTimeout, .nanoseconds(description.plan.timeout))
     let token = clock.schedule(at: clock.now + limit) { waiter.cancel() }
     await withTaskCancellationHandler {

@@ -173,13 +173,11 @@ struct ToldMessage: Sendable {
 final class SharedLatestValues: Sendable {
   private struct State: Sendable {
     var latest: LatestValues
-    var isEnded = false
     var failure: AccessoryError?
-    var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
-    var next = 0
   }
 
   private let state: Locked<State>
+  private let news = EventHub<Void>(limit: 1)
 
   init(_ description: ProtocolDescription, label: String) {
     state = Locked(State(latest: LatestValues(description, label: label)))
@@ -191,43 +189,25 @@ final class SharedLatestValues: Sendable {
   func take(
     _ message: DecodedMessage, at time: MonotonicTime, request: Int? = nil
   ) -> Result<LatestValues, AccessoryError> {
-    let (waiting, latest) = state.withLock { state in
+    let latest = state.withLock { state in
       state.latest.take(message, at: time, request: request)
-      return (Array(state.waiting.values), state.latest)
+      return state.latest
     }
-    for one in waiting { one.yield() }
+    news.send(())
     return latest.disbelief.map { .failure($0) } ?? .success(latest)
   }
 
   /// Ends the streams of changes, since no messages come any more; `failure` is the link's error, nil when it was closed.
   func end(_ failure: AccessoryError?) {
-    let waiting = state.withLock { state in
-      (state.isEnded, state.failure) = (true, failure)
-      defer { state.waiting = [:] }
-      return Array(state.waiting.values)
-    }
-    for one in waiting { one.finish() }
+    state.withLock { $0.failure = failure }
+    news.finish(nil)
   }
 
   /// The error with which the link has ended; nil where it hasn't.
   var failure: AccessoryError? { state.withLock { $0.failure } }
 
   /// An element for every message from now on, or for several that came together. Ends when no more come.
-  func changes() -> AsyncStream<Void> {
-    let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let key = state.withLock { state -> Int? in
-      guard !state.isEnded else { return nil }
-      state.next += 1
-      state.waiting[state.next] = continuation
-      return state.next
-    }
-    guard let key else {
-      continuation.finish()
-      return stream
-    }
-    continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.waiting[key] = nil } }
-    return stream
-  }
+  func changes() -> EventStream<Void> { news.stream() }
 
   func lose(_ request: Int) { state.withLock { $0.latest.lose(request) } }
   func values(of requests: [Int]) -> [DescribedValue] { state.withLock { $0.latest.values(of: requests) } }
