@@ -11,8 +11,7 @@ struct MAVLinkScanner: Sendable {
   /// The system and component numbers of the last senders of frames with a right checksum.
   private var senders: [UInt16] = []
   private var nextSender = 0
-  /// The positions of frames that were delivered on silence, from behind an unfinished frame; in rising order.
-  private var delivered: [Int] = []
+  private var delivered = DeliveredFrames()
 
   /// How many senders are remembered; a further one replaces the oldest.
   private static let mostSenders = 32
@@ -88,7 +87,8 @@ struct MAVLinkScanner: Sendable {
           index += 1
         }
       case .frame(let header, let payload, let end):
-        if !wasDelivered(base + index) { deliver(header, bytes.extracting(payload), into: &batch) }
+        let wasDelivered = !delivered.isEmpty && delivered.take(base + index)
+        if !wasDelivered { deliver(header, bytes.extracting(payload), into: &batch) }
         counters.skippedBytes += UInt64(index - accounted)
         index = end
         accounted = end
@@ -109,11 +109,7 @@ struct MAVLinkScanner: Sendable {
         index += 1
         continue
       }
-      let mark = deliveredIndex(from: base + index)
-      if mark == delivered.count || delivered[mark] != base + index {
-        delivered.insert(base + index, at: mark)
-        deliver(header, bytes.extracting(payload), into: &batch)
-      }
+      if delivered.insert(base + index) { deliver(header, bytes.extracting(payload), into: &batch) }
       index = end
     }
   }
@@ -176,7 +172,7 @@ struct MAVLinkScanner: Sendable {
     batch.append(outcome, header)
   }
 
-  // MARK: - Senders and delivered frames
+  // MARK: - Senders
 
   private static func sender(_ header: MAVLinkHeader) -> UInt16 {
     UInt16(header.system) << 8 | UInt16(header.component)
@@ -191,18 +187,6 @@ struct MAVLinkScanner: Sendable {
       senders[nextSender] = Self.sender(header)
       nextSender = (nextSender + 1) % Self.mostSenders
     }
-  }
-
-  /// Whether the frame at `position` was delivered already. Forgets the frames before it.
-  private mutating func wasDelivered(_ position: Int) -> Bool {
-    if delivered.isEmpty { return false }
-    delivered.removeFirst(deliveredIndex(from: position))
-    return delivered.first == position
-  }
-
-  /// The index in `delivered` of the first frame at or behind `position`.
-  private func deliveredIndex(from position: Int) -> Int {
-    delivered.firstIndex { $0 >= position } ?? delivered.count
   }
 }
 

@@ -12,8 +12,7 @@ struct HeaderScanner: Sendable {
   /// Where the last damaged frame ends, by its header. A frame that ends at or before this position may be part of a
   /// damaged frame's payload.
   private var suspectEnd = 0
-  /// The positions of frames that were delivered on silence, from behind an unfinished frame; in rising order.
-  private var delivered: [Int] = []
+  private var delivered = DeliveredFrames()
   /// Where the last payload ends whose checksum was computed and is wrong.
   private var damagedPayloadEnd = 0
   private var checkpoints: ChecksumCheckpoints
@@ -79,7 +78,7 @@ struct HeaderScanner: Sendable {
       case .header(let length): payload = length
       }
       let byteCount = layout.frameByteCount(payload: payload)
-      if !delivered.isEmpty, wasDelivered(position) {
+      if !delivered.isEmpty, delivered.take(position) {
         counters.skippedBytes += UInt64(index - accounted)
         index += byteCount
         accounted = index
@@ -154,9 +153,7 @@ struct HeaderScanner: Sendable {
     }
     if silence == .onlyLast, chainEnd != bytes.byteCount { return }
     for (index, payload) in chain {
-      let mark = deliveredIndex(from: base + index)
-      if mark < delivered.count, delivered[mark] == base + index { continue }
-      delivered.insert(base + index, at: mark)
+      guard delivered.insert(base + index) else { continue }
       deliver(bytes, at: index, payload: payload, into: &batch)
     }
   }
@@ -191,22 +188,5 @@ struct HeaderScanner: Sendable {
   ) {
     counters.count(outcome)
     batch.append(outcome, HeaderBytes(copying: bytes, at: index, count: layout.format.headerByteCount))
-  }
-
-  /// Whether the frame at `position` was delivered already. Forgets the frames before it.
-  private mutating func wasDelivered(_ position: Int) -> Bool {
-    delivered.removeFirst(deliveredIndex(from: position))
-    return delivered.first == position
-  }
-
-  /// The index in `delivered` of the first frame at or behind `position`.
-  private func deliveredIndex(from position: Int) -> Int {
-    var low = 0
-    var high = delivered.count
-    while low < high {
-      let middle = (low + high) / 2
-      if delivered[middle] < position { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }

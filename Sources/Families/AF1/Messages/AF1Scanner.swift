@@ -14,8 +14,7 @@ struct AF1Scanner: Sendable {
   /// Where the last damaged frame ends, by its header. A frame that ends at or before this position may be part of a
   /// damaged frame's payload.
   private var suspectEnd = 0
-  /// The positions of frames that were delivered on silence, from behind an unfinished frame; in rising order.
-  private var delivered: [Int] = []
+  private var delivered = DeliveredFrames()
 
   /// Where the last payload ends whose checksum was computed and is wrong.
   private var damagedPayloadEnd = 0
@@ -76,7 +75,7 @@ struct AF1Scanner: Sendable {
       }
       let byteCount = header.frameByteCount
       let position = base + index
-      if !delivered.isEmpty, wasDelivered(position) {
+      if !delivered.isEmpty, delivered.take(position) {
         counters.skippedBytes += UInt64(index - accounted)
         index += byteCount
         accounted = index
@@ -166,9 +165,7 @@ struct AF1Scanner: Sendable {
     }
     if silence == .onlyLast, chainEnd != bytes.byteCount { return }
     for (header, index) in chain {
-      let mark = deliveredIndex(from: base + index)
-      if mark < delivered.count, delivered[mark] == base + index { continue }
-      delivered.insert(base + index, at: mark)
+      guard delivered.insert(base + index) else { continue }
       counters.frames += 1
       let start = index + AF1Header.byteCount
       batch.append(.whole, header, payload: bytes.extracting(start..<(start + Int(header.payloadLength))))
@@ -178,23 +175,6 @@ struct AF1Scanner: Sendable {
   /// Prepares for giving up the unfinished frame. All bytes up to `end` may be part of it.
   mutating func giveUp(to end: Int) {
     if silence == .onlyLast { suspectEnd = max(suspectEnd, end) }
-  }
-
-  /// Whether the frame at `position` was delivered already. Forgets the frames before it.
-  private mutating func wasDelivered(_ position: Int) -> Bool {
-    delivered.removeFirst(deliveredIndex(from: position))
-    return delivered.first == position
-  }
-
-  /// The index in `delivered` of the first frame at or behind `position`.
-  private func deliveredIndex(from position: Int) -> Int {
-    var low = 0
-    var high = delivered.count
-    while low < high {
-      let middle = (low + high) / 2
-      if delivered[middle] < position { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 
   /// Reads the header from the ten bytes at `index`; `nil` if its checksum is wrong.
