@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 // Reads names, and references to names.
 extension ValueReader {
   /// Reads a name that is also valid in file names, MQTT topics and command lines.
@@ -22,11 +24,8 @@ extension ValueReader {
   }
 
   private func isPlain(_ name: String) -> Bool {
-    let areLetters = name.utf8.allSatisfy { byte in
-      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
-    }
-    return areLetters && name.utf8.first.map { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ".") } == true
+    name.utf8.allSatisfy { $0.isSmallLetterOrDigit(or: "-_.") }
+      && name.utf8.first.map { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ".") } == true
   }
 
   /// Resolves a reference to a name in the text, such as "a message of this file". Returns its index in `known`.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// Writes a value as YAML, with a line for each key and each element. Reading it gives the same value, except for the positions.
 package enum YAMLText {
   /// The lines with their line ends, each indented by this many blanks.
@@ -32,11 +34,6 @@ package enum YAMLText {
 
   /// Whether a key can be written without quotes.
   private static func isPlain(_ key: String) -> Bool {
-    !key.isEmpty
-      && key.utf8.allSatisfy { byte in
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
-          || byte == UInt8(ascii: ".")
-      }
+    !key.isEmpty && key.utf8.allSatisfy { $0.isLetterOrDigit(or: "_.") }
   }
 }

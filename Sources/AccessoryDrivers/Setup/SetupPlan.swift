@@ -152,12 +152,7 @@ package enum SetupName {
     return text.utf8.allSatisfy(isFree)
   }
 
-  private static func isFree(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-    default: "-_.".utf8.contains(byte)
-    }
-  }
+  private static func isFree(_ byte: UInt8) -> Bool { byte.isSmallLetterOrDigit(or: "-_.") }
 
   /// The name for what a person calls an accessory: "House battery" is house-battery. Nil if nothing of it can be in a name.
   package static func of(_ text: String) -> String? {

@@ -37,15 +37,6 @@ enum UdevPattern {
 
   /// A value to assign, of letters, digits and `-_.@:`; every other byte becomes an underscore.
   static func word(_ text: String) -> String {
-    String(
-      decoding: text.utf8.map { byte -> UInt8 in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-          UInt8(ascii: "@"), UInt8(ascii: ":"):
-          byte
-        default: UInt8(ascii: "_")
-        }
-      }, as: UTF8.self)
+    String(decoding: text.utf8.map { $0.isLetterOrDigit(or: "-_.@:") ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
   }
 }

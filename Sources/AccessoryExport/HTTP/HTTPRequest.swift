@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// The head of an HTTP/1 request (RFC 9112). It understands only what our servers need and refuses anything doubtful.
 package struct HTTPRequest: Sendable, Hashable {
   /// The longest head, in bytes, including the empty line at its end.
@@ -164,12 +166,5 @@ package struct HTTPRequest: Sendable, Hashable {
     return bytes
   }
 
-  private static func isToken(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
-  }
+  private static func isToken(_ byte: UInt8) -> Bool { byte.isLetterOrDigit(or: "!#$%&'*+-.^_`|~") }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// Names of accessories for protocols that allow only letters, digits, "-" and "_".
 package enum ExportName {
   /// The longest name.
@@ -18,14 +20,7 @@ package enum ExportName {
     !text.isEmpty && text.utf8.count <= limit && text.utf8.allSatisfy(isAllowed)
   }
 
-  private static func isAllowed(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
-  }
+  private static func isAllowed(_ byte: UInt8) -> Bool { byte.isLetterOrDigit(or: "-_") }
 
   /// Returns `base` if it is free, otherwise the first free one of `base_2`, `base_3` and so on.
   static func free(_ base: String, separator: String, isTaken: (String) -> Bool) -> String {

@@ -9,7 +9,6 @@ import AccessoryCore
 /// `FT4X1-2-b424876efef46d98`. A name that already looks like such a level also gets a hash. So different names have different
 /// levels, and text from a device can never add a level or a wildcard to a topic.
 package struct TopicLevel: Sendable, Hashable, Comparable, CustomStringConvertible {
-  /// The level.
   package let text: String
 
   /// The longest level, in bytes.
@@ -47,14 +46,7 @@ package struct TopicLevel: Sendable, Hashable, Comparable, CustomStringConvertib
   }
 
   /// Whether a level may have this byte.
-  static func isAllowed(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-      true
-    default: false
-    }
-  }
+  static func isAllowed(_ byte: UInt8) -> Bool { byte.isLetterOrDigit(or: "_-") }
 
   private static func endsInSum(_ bytes: some BidirectionalCollection<UInt8>) -> Bool {
     let end = bytes.suffix(digits + 1)

@@ -158,22 +158,7 @@ public enum Recording {
   }
 
   private static func bytes(_ text: some StringProtocol) -> [UInt8]? {
-    let digits = Array(text.utf8)
-    guard digits.count.isMultiple(of: 2) else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits.count / 2)
-    for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = value(digits[index]), let low = value(digits[index + 1]) else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    return bytes
-  }
-
-  private static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    default: nil
-    }
+    // Recordings have small letters alone.
+    text.utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } ? nil : Hexadecimal.bytes(text)
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// Which frames a trace contains, as a recording states it.
 public enum TraceFraming: Sendable, Hashable {
   /// The frames of the driver with this name.
@@ -32,12 +34,5 @@ public enum TraceFraming: Sendable, Hashable {
     }
   }
 
-  private static func isInName(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-      true
-    default: false
-    }
-  }
+  private static func isInName(_ byte: UInt8) -> Bool { byte.isLetterOrDigit(or: "._-") }
 }

@@ -28,16 +28,10 @@ enum PageName {
   static func encode(_ name: String) -> String {
     var encoded = name == "." || name == ".." || name.isEmpty ? "~" : ""
     for byte in name.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
+      if byte.isLetterOrDigit(or: "-._~@:") {
         encoded.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        if "-._~@:".utf8.contains(byte) {
-          encoded.unicodeScalars.append(Unicode.Scalar(byte))
-        } else {
-          encoded += "%" + Hexadecimal.string([byte]).uppercased()
-        }
+      } else {
+        encoded += "%" + Hexadecimal.string([byte]).uppercased()
       }
     }
     return encoded

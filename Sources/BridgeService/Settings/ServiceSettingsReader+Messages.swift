@@ -56,14 +56,7 @@ extension ServiceSettingsReader {
     }
   }
 
-  private static func isTopic(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
-  }
+  private static func isTopic(_ byte: UInt8) -> Bool { byte.isLetterOrDigit(or: "-_") }
 
   private mutating func url(_ node: YAMLNode, _ key: String, _ fields: [String: YAMLNode]) -> String? {
     guard let url = text(node, "a URL", limit: 1_024) else { return nil }

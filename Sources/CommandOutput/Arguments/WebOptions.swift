@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import ArgumentParser
 
 /// Where a page for browsers is served, and who may see it.
@@ -24,7 +25,6 @@ package struct WebOptions: ParsableArguments {
     if tokenFile == "" { throw ValidationError("--token-file needs a path") }
   }
 
-  /// The places to listen at.
   package var places: [ListeningPlace] { listen.isEmpty ? [Self.usual] : listen }
 
   private static let usual = ListeningPlace(host: "127.0.0.1", port: 8_380)
@@ -40,15 +40,7 @@ package struct BasePath: FormArgument {
     guard argument.hasPrefix("/"), argument.utf8.count <= 256 else { return nil }
     var path = argument
     while path.hasSuffix("/") { path.removeLast() }
-    let isPlain = path.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-      default: "/-._~".utf8.contains(byte)
-      }
-    }
-    guard isPlain, !path.contains("//") else { return nil }
+    guard path.utf8.allSatisfy({ $0.isLetterOrDigit(or: "/-._~") }), !path.contains("//") else { return nil }
     self.path = path
   }
 }

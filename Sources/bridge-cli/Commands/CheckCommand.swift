@@ -80,10 +80,7 @@ enum CheckedKind: String, ExpressibleByArgument, CaseIterable, Sendable {
   init(keysOf text: [UInt8]) {
     var keys: Set<String> = []
     for line in text.split(separator: UInt8(ascii: "\n")) {
-      let word = line.prefix {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-          || $0 == UInt8(ascii: "_")
-      }
+      let word = line.prefix { $0.isSmallLetterOrDigit(or: "_") }
       guard !word.isEmpty, line.dropFirst(word.count).first == UInt8(ascii: ":") else { continue }
       keys.insert(String(decoding: word, as: UTF8.self))
     }

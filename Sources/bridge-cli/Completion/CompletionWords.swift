@@ -118,15 +118,7 @@ enum CompletionWords {
   /// Whether a shell takes the text literally. bash expands the words that it is offered, so `$(…)` in a device's
   /// serial number would be executed.
   private static func isPlain(_ text: String) -> Bool {
-    !text.isEmpty && !text.hasPrefix("-")
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "._:/@+,=%-".utf8.contains(byte)
-        }
-      }
+    !text.isEmpty && !text.hasPrefix("-") && text.utf8.allSatisfy { $0.isLetterOrDigit(or: "._:/@+,=%-") }
   }
 }
 
