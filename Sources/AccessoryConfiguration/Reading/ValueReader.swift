@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// A reader of values in a YAML text, for profiles and protocol descriptions. Collects the errors.
 package protocol ValueReader {
   /// The file's name in errors.
@@ -99,10 +101,9 @@ extension ValueReader {
     return text
   }
 
-  /// Reads one of these words.
   package mutating func word(_ node: YAMLNode, _ what: String, among words: [String]) -> String? {
     if case .scalar(let text) = node.content, words.contains(text) { return text }
-    report(node.mark, "\(what) must be \(Self.either(words)), not \(kind(node))")
+    report(node.mark, "\(what) must be \(NameWords.list(words, "or")), not \(kind(node))")
     return nil
   }
 
@@ -162,10 +163,5 @@ extension ValueReader {
     case .sequence: "a list"
     case .mapping: "keys with values"
     }
-  }
-
-  /// The words in a sentence: "a, b or c".
-  package static func either(_ words: [String]) -> String {
-    words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
   }
 }

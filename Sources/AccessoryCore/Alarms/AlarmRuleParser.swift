@@ -185,7 +185,7 @@ struct AlarmRuleParser {
     if case .part(let part) = subject, let words = part.words {
       let word = text[next] == "\"" ? try quoted() : try takeWord()
       guard let word = word?.lowercased(), words.contains(word) else {
-        throw error("\(subject) is \(Self.either(words))", column)
+        throw error("\(subject) is \(NameWords.list(words, "or"))", column)
       }
       guard part.isOrdered || comparison.isEquality else {
         throw error("\(subject) is a word, and can only be compared by = and !=", column)
@@ -237,11 +237,7 @@ struct AlarmRuleParser {
   }
 
   private static func units(like unit: MeasurementUnit) -> String {
-    either(MeasurementUnit.known.filter { $0.measuresLike(unit) }.map(\.rawValue))
-  }
-
-  private static func either(_ words: [String]) -> String {
-    words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
+    NameWords.list(MeasurementUnit.known.filter { $0.measuresLike(unit) }.map(\.rawValue), "or")
   }
 
   // MARK: - Options

@@ -8,4 +8,10 @@ package enum NameWords {
     guard let first = words.first else { return name.isEmpty ? "Value" : name }
     return first.uppercased() + words.dropFirst()
   }
+
+  /// The names in a sentence, with a word in front of the last: "a, b or c".
+  package static func list(_ names: [String], _ word: String) -> String {
+    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+    return "\(names.dropLast().joined(separator: ", ")) \(word) \(last)"
+  }
 }

@@ -15,9 +15,7 @@ package struct NearestWord: Sendable, Hashable {
 
   /// "did you mean jbd?"; with several words "did you mean A1, A3 or B1?". Nil where none is likely.
   package var question: String? {
-    guard let last = likely.last else { return nil }
-    let others = likely.dropLast().joined(separator: ", ")
-    return "did you mean \(others.isEmpty ? "" : others + " or ")\(last)?"
+    likely.isEmpty ? nil : "did you mean \(NameWords.list(likely, "or"))?"
   }
 
   /// Compares a word with the known ones. Returns nil if `words` is empty.

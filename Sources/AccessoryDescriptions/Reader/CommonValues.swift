@@ -37,7 +37,6 @@ enum CommonValues {
     }
   }
 
-  /// The names.
   static let names = kinds.map(\.name)
 
   /// Whether a name has the prefix of a common name, but isn't one.
@@ -70,9 +69,7 @@ enum CommonValues {
 
   private static func inUnit(_ name: String, _ units: [String], _ facts: ValueType) -> String? {
     if let unit = facts.unit, units.contains(unit) { return nil }
-    let wanted =
-      units.count == 1 ? units[0] : units.dropLast().joined(separator: ", ") + " or " + units[units.count - 1]
     return
-      "\(name) is in \(wanted): say unit: \(Quoted.text(units[0])), and a value like raw / 10 where the accessory counts otherwise"
+      "\(name) is in \(NameWords.list(units, "or")): say unit: \(Quoted.text(units[0])), and a value like raw / 10 where the accessory counts otherwise"
   }
 }

@@ -17,10 +17,10 @@ extension DescriptionReader {
   ) -> ProtocolDescription.Body {
     let said = Self.bodies.filter { fields[$0] != nil }
     for (key, bodies) in Self.companions where bodies.allSatisfy({ fields[$0] == nil }) {
-      if let node = fields[key] { report(node.mark, "\(key) needs \(Self.either(bodies)), which is missing") }
+      if let node = fields[key] { report(node.mark, "\(key) needs \(NameWords.list(bodies, "or")), which is missing") }
     }
     guard said.count <= 1 else {
-      report(mark, "a message must have one of \(Self.either(Self.bodies)), not several")
+      report(mark, "a message must have one of \(NameWords.list(Self.bodies, "or")), not several")
       return .nothing
     }
     guard let key = said.first, let node = fields[key] else { return .nothing }

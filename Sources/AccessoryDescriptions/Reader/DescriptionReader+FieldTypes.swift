@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 import AccessoryProtocols
 
 // Reads the type of a field.
@@ -25,7 +26,7 @@ extension DescriptionReader {
     }
     for (key, types) in Self.options where !types.contains(name) {
       if let node = keys[key] {
-        report(node.mark, "\(key) is only for the type \(Self.either(types)), not for \(Quoted.text(name))")
+        report(node.mark, "\(key) is only for the type \(NameWords.list(types, "or")), not for \(Quoted.text(name))")
       }
     }
     switch place {

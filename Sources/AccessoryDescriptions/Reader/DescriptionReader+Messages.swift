@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryConfiguration
+import AccessoryCore
 import AccessoryProtocols
 
 // Reads messages: what frames mean.
@@ -46,7 +47,7 @@ extension DescriptionReader {
     guard let node = fields["framing"] else {
       // Missing framings were reported earlier.
       if description.framings.count > 1 {
-        report(entry.mark, "framing is missing: name one of \(Self.either(description.framings.map(\.name)))")
+        report(entry.mark, "framing is missing: name one of \(NameWords.list(description.framings.map(\.name), "or"))")
       }
       if description.framings.count == 1 { isReceived(0, entry.mark) }
       return description.framings.count == 1 ? [0] : []

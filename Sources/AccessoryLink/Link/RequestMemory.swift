@@ -30,7 +30,6 @@ package struct RequestMemory: Sendable {
 
   package init() {}
 
-  /// The request that was answered last.
   package private(set) var lastAnswered: Int?
   /// Whether the accessory left everything unanswered when it was asked last.
   private var isSilent = false
@@ -107,16 +106,11 @@ package struct RequestMemory: Sendable {
       }
     }
     let facts = [
-      silent.isEmpty ? nil : "does not answer \(Self.list(silent))",
-      rare.isEmpty ? nil : "does not answer \(Self.list(rare)), which it is asked rarely now",
-      refused.isEmpty ? nil : "refuses \(Self.list(refused))",
-      unusable.isEmpty ? nil : "answers \(Self.list(unusable)) with what can't be used",
+      silent.isEmpty ? nil : "does not answer \(NameWords.list(silent, "and"))",
+      rare.isEmpty ? nil : "does not answer \(NameWords.list(rare, "and")), which it is asked rarely now",
+      refused.isEmpty ? nil : "refuses \(NameWords.list(refused, "and"))",
+      unusable.isEmpty ? nil : "answers \(NameWords.list(unusable, "and")) with what can't be used",
     ].compactMap { $0 }
     return facts.isEmpty ? nil : "\(label) \(facts.joined(separator: ", and ")), so values may be missing or old"
-  }
-
-  private static func list(_ names: [String]) -> String {
-    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
-    return names.dropLast().joined(separator: ", ") + " and " + last
   }
 }
