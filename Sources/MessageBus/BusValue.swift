@@ -85,7 +85,6 @@ package final class BusDescriptor: Sendable, Equatable {
 package indirect enum BusArgument: Sendable, Equatable {
   /// A truth value.
   case boolean(Bool)
-  /// A string.
   case text(String)
   /// The path of an object.
   case path(String)
@@ -103,7 +102,6 @@ package indirect enum BusArgument: Sendable, Equatable {
   case unsigned32(UInt32)
   /// A dictionary of strings and variants.
   case options([Option])
-  /// A value in a variant.
   case variant(BusArgument)
   /// A file descriptor. A copy of it is sent.
   case descriptor(BusDescriptor)
@@ -179,7 +177,6 @@ package struct BusMessage: Sendable, Equatable {
   package var interface = ""
   /// The name of a signal.
   package var member = ""
-  /// The values in the message.
   package var values: [BusValue] = []
 
   /// An empty message.
@@ -211,7 +208,6 @@ package struct BusFailure: Error, Sendable, Equatable {
   /// The other program's message, for people. Escape it before showing it.
   package var text: String
 
-  /// A failure with this name and text.
   package init(_ name: String, _ text: String = "") { (self.name, self.text) = (name, text) }
 
   /// The message has an unknown form, or is too large.

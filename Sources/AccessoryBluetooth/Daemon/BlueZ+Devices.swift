@@ -6,9 +6,7 @@ import MessageBus
 
 /// The kind of Bluetooth to search with.
 package enum BluetoothKind: String, Sendable {
-  /// Bluetooth Low Energy.
   case lowEnergy = "le"
-  /// Bluetooth Classic.
   case classic = "bredr"
   /// Both, if the adapter supports it.
   case any = "auto"

@@ -43,7 +43,6 @@ struct BluetoothDeviceList {
     return known.keys.sorted(by: Self.order).compactMap { report($0) }
   }
 
-  /// Replaces all objects.
   mutating func replace(_ objects: BluetoothObjects) -> [DeviceEvent] {
     adapters = objects.adapters.mapValues(\.isPowered)
     var concerned = Set(known.keys)

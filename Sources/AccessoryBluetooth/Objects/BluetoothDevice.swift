@@ -7,7 +7,6 @@ import MessageBus
 package struct BluetoothAdapter: Sendable, Equatable {
   /// The path of its object, such as `/org/bluez/hci0`.
   package let path: String
-  /// Its address.
   package var address: BluetoothAddress?
   /// Whether its radio is on.
   package var isPowered = false
@@ -22,7 +21,6 @@ package struct BluetoothAdapter: Sendable, Equatable {
 package struct BluetoothDevice: Sendable, Equatable {
   /// The path of its object, such as `/org/bluez/hci0/dev_AA_BB_CC_DD_EE_FF`.
   package let path: String
-  /// Its address.
   package var address: BluetoothAddress?
   /// Whether the address is a random one, which may change.
   package var hasRandomAddress = false

@@ -5,7 +5,6 @@ import MessageBus
 
 /// A service of GATT.
 package struct GATTService: Sendable, Equatable {
-  /// The path of its object.
   package let path: String
   /// The kind of service.
   package var uuid: BluetoothUUID?
@@ -19,7 +18,6 @@ package struct GATTService: Sendable, Equatable {
 
 /// A characteristic of GATT: a value that is read, written, or sent by the device.
 package struct GATTCharacteristic: Sendable, Equatable {
-  /// The path of its object.
   package let path: String
   /// The kind of value.
   package var uuid: BluetoothUUID?
@@ -48,7 +46,6 @@ package struct GATTCharacteristic: Sendable, Equatable {
 
 /// A GATT descriptor: a fact about a characteristic, such as whether it sends notifications.
 package struct GATTDescriptor: Sendable, Equatable {
-  /// The path of its object.
   package let path: String
   /// The kind of descriptor.
   package var uuid: BluetoothUUID?

@@ -19,7 +19,6 @@ struct PairingAgent: Sendable {
   static let rejected = BusFailure("org.bluez.Error.Rejected", "the person didn't agree")
   private static let unknown = BusFailure("org.freedesktop.DBus.Error.UnknownMethod", "no such method")
 
-  /// Answers one call.
   func answer(_ call: BusMessage) async throws(BusFailure) -> [BusArgument] {
     guard call.interface == Self.interface else { throw Self.unknown }
     if call.member == "Release" || call.member == "Cancel" { return [] }

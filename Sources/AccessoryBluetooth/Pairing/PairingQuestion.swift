@@ -36,7 +36,6 @@ package enum PairingAnswer: Sendable, Equatable {
   case yes
   /// The user refused, or there is no user to ask.
   case no
-  /// The PIN.
   case pin(String)
   /// The number.
   case passkey(UInt32)

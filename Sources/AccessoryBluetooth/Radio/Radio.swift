@@ -109,7 +109,6 @@ package enum RadioEvent: Sendable, Equatable {
   case table(RadioLink, Result<[RadioService], RadioFailure>)
   /// The device has other services now.
   case tableChanged(RadioLink, [RadioService])
-  /// The result of a read.
   case read(RadioLink, handle: Int, Result<[UInt8], RadioFailure>)
   /// The result of a write.
   case written(RadioLink, handle: Int, RadioFailure?)

@@ -24,7 +24,6 @@ import AccessoryLink
 ///
 /// Several accessories on one line are named `LINE@UNIT`. They may be open at the same time: the line is opened once.
 public struct Accessories: Sendable {
-  /// The sources of devices.
   let sources: [any DeviceSource]
   /// The profiles of kinds of devices.
   let profiles: ProfileStore

@@ -28,7 +28,6 @@ struct AccessoryTable: Sendable {
     }
   }
 
-  /// All entries.
   private(set) var entries: [Entry] = []
   private var lastID: UInt64 = 0
   /// The addresses that each service has reported. Devices beyond the limits of `ReportedDevices` are ignored.

@@ -26,7 +26,6 @@ package struct AccessoryEvent: Sendable {
     case alarm(AccessoryAlarm, AlarmChange)
   }
 
-  /// The accessory.
   package let device: Device
   /// What has happened.
   package let kind: Kind

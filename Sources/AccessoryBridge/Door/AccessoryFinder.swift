@@ -36,7 +36,6 @@ package struct AccessoryFinder: Sendable {
   /// The clock for time limits.
   package var clock: any TimerClock = IOThread.shared
 
-  /// A finder with these properties.
   package init(
     services: [String], kinds: KnownKinds, host: any OpeningHost,
     devices: @escaping @Sendable (DeviceName, Bool) async throws -> [Device],

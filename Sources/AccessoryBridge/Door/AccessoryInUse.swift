@@ -7,7 +7,6 @@ import AccessoryLink
 
 /// An accessory in use: through a service, or opened by this program.
 package struct AccessoryInUse: Sendable {
-  /// The accessory.
   package let device: Device
   /// The accessory with the functions that all drivers share.
   package let accessory: any Accessory
@@ -54,7 +53,6 @@ package struct AccessoryInUse: Sendable {
     }
   }
 
-  /// Its battery.
   package func battery(_ wish: ReadingWish = ReadingWish()) async throws(AccessoryError) -> Read<BatteryReading> {
     try await read(wish) { accessory throws(AccessoryError) in try await accessory.readBattery() }
   }
@@ -83,7 +81,6 @@ package struct AccessoryInUse: Sendable {
     return AccessoryEvents(try await shared.calls.events(values: wanted.values, alarms: wanted.alarms))
   }
 
-  /// Its status and identity.
   package func status(_ wish: ReadingWish = ReadingWish()) async throws(AccessoryError) -> Read<StatusAndIdentity> {
     try await read(wish) { accessory throws(AccessoryError) in try await accessory.readStatusAndIdentity() }
   }

@@ -54,7 +54,6 @@ package struct TracePlan: Sendable {
   /// Called when the accessory is unplugged (false) or plugged in again, if the trace continues.
   package var plugged: @Sendable (Bool) -> Void
 
-  /// A plan with these properties.
   package init(
     since start: MonotonicTime, asks: Bool, poll: Duration?, once: Bool, note: @escaping @Sendable (String) -> Void,
     plugged: @escaping @Sendable (Bool) -> Void

@@ -133,7 +133,6 @@ package struct TransferRules: Sendable {
 
 /// The frames that commands would send.
 package struct CommandPreview: Sendable {
-  /// The accessory.
   package let device: Device
   /// The frames, one per command.
   package let frames: [[UInt8]]
@@ -143,7 +142,6 @@ package struct CommandPreview: Sendable {
 
 /// What is known about an accessory and its line.
 package struct AccessoryInfo: Sendable {
-  /// The accessory.
   package let device: Device
   /// The settings and modem lines of its serial line; nil if it has none.
   package var line: Bridge.Line?

@@ -19,7 +19,6 @@ package struct SharePlan: Sendable {
   /// Called when the accessory is open, before any byte passes, with the pause after which an unfinished frame is dropped.
   package var opened: @Sendable (Duration) async -> Void
 
-  /// A plan with these properties.
   package init(
     frames: Driver?, onlyReads: Bool, write: Bool, tap: (any TransportTap)?,
     opened: @escaping @Sendable (Duration) async -> Void

@@ -6,7 +6,6 @@ import AccessoryDiscovery
 
 /// An accessory that a service manages, and a connection to that service.
 package struct ServiceEntry: Sendable {
-  /// The service.
   package let client: BridgeClient
   /// The accessory as the service reports it.
   package let accessory: Bridge.Accessory
@@ -14,7 +13,6 @@ package struct ServiceEntry: Sendable {
   /// The device through which the service uses the accessory.
   package var device: Device { accessory.device }
 
-  /// The socket of the service.
   package var socketPath: String { client.socketPath }
 
   /// Whether the service has the accessory open, or is about to open it.

@@ -51,7 +51,6 @@ package struct KeyTable: Sendable {
     self.place = (place ?? title, keys.filter { !$0.isSeldom }.map(\.name))
   }
 
-  /// The names of the keys.
   package var names: [String] { keys.map(\.name) }
 
   package subscript(name: String) -> Key? { keys.first { $0.name == name } }
@@ -74,7 +73,6 @@ package enum KeyForm: Sendable {
   case whole(ClosedRange<Int>)
   /// A whole number in decimal, or in hexadecimal after 0x.
   case integer(ClosedRange<Int>)
-  /// One of these words.
   case words([String])
   /// A text of at most so many bytes. Errors call it by the key, if it has no other name.
   case text(limit: Int, called: String? = nil)

@@ -11,7 +11,6 @@ package struct DeviceList: ValueReader {
     /// The name of the profile with which the device is opened; nil for the profile that matches the device, if there is one.
     package let profile: String?
 
-    /// A device at this address, with this profile.
     package init(_ address: DeviceAddress, profile: String? = nil) { (self.address, self.profile) = (address, profile) }
   }
 

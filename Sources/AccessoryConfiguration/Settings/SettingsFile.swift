@@ -9,7 +9,6 @@ package struct SettingsFile: ValueReader {
   package struct Key: Sendable {
     /// The form of a key's value.
     package enum Form: Sendable {
-      /// One text.
       case text
       /// A text, or a list of texts.
       case texts

@@ -11,7 +11,6 @@ package enum Quoted {
     return whole(String(scalars[..<rest])) + (rest == scalars.endIndex ? "" : "…")
   }
 
-  /// The whole quoted text.
   package static func whole(_ text: String) -> String {
     "\"" + text.unicodeScalars.map(escaped).joined() + "\""
   }

@@ -37,7 +37,6 @@ extension Bridge {
   package struct Problem: Codable, Sendable, Hashable {
     package var kind, message: String
 
-    /// The kind and the message of an error.
     package init(_ error: AccessoryError) { (kind, message) = (error.kind.errorName, error.message) }
   }
 

@@ -5,12 +5,10 @@ import AccessoryCore
 // Files on an accessory, through the service.
 
 extension BridgeDevice {
-  /// The entries of a folder.
   package func entries(of folder: String) async throws(AccessoryError) -> [FileEntry] {
     try await call(Bridge.ListFolder(device: name, path: folder)).entries
   }
 
-  /// Makes a folder.
   package func makeFolder(_ folder: String) async throws(AccessoryError) {
     _ = try await call(Bridge.MakeFolder(device: name, path: folder))
   }

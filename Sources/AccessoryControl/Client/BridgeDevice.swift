@@ -10,7 +10,6 @@ package struct BridgeDevice: Sendable {
   package var client: BridgeClient
   /// The accessory's name in calls: its key, with a service that tells it, otherwise its path.
   package let name: String
-  /// Its path.
   package let path: String
   /// The name for people, which replaces the path in the service's errors.
   package var label: String
@@ -197,7 +196,6 @@ package struct BridgeDevice: Sendable {
     return AccessoryError(its.kind, code: its.code, message)
   }
 
-  /// The error for an invalid reply.
   package var invalidReplyError: AccessoryError {
     AccessoryError(.badData, "the service at \(client.socketPath) sent an invalid reply")
   }

@@ -6,7 +6,6 @@ import FoundationEssentials
 // `JSON.init`.
 
 extension JSON {
-  /// The JSON of an encodable value.
   package init(encoding value: some Encodable) throws {
     try self.init(Array(JSONEncoder().encode(value)))
   }

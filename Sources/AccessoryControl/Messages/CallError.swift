@@ -80,7 +80,6 @@ extension CallError {
     return CallError(name: prefix + "AmbiguousDevice", parameters: parameters)
   }
 
-  /// The limit is reached.
   package static func limitReached(_ limit: Int, _ message: String) -> CallError {
     CallError(name: prefix + "LimitReached", parameters: ["limit": .int(limit), "message": .string(message)])
   }

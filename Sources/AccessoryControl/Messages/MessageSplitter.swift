@@ -28,7 +28,6 @@ package struct MessageSplitter: Sendable {
   /// False when the buffer could hold the longest message; then the socket needn't be read.
   package var wantsMore: Bool { count <= limit }
 
-  /// Appends `new` to the buffer.
   package mutating func append(_ new: UnsafeRawBufferPointer) {
     if start > count {  // so that a byte is moved at most once
       bytes.removeFirst(start)

@@ -14,7 +14,6 @@ package struct PublishedError: Codable, Sendable, Hashable, CheckedReply {
   /// The exit status of a command that ends with this error.
   package let exit_status: CInt?
 
-  /// An error of these parts.
   package init(kind: String, _ message: String, code: AccessoryError.Code? = nil, exitStatus: CInt) {
     (self.kind, self.message, exit_status) = (kind, message, exitStatus)
     errno = if case .errno(let number)? = code { number } else { nil }
@@ -22,7 +21,6 @@ package struct PublishedError: Codable, Sendable, Hashable, CheckedReply {
     refusal = if case .refusal(let reason)? = code { reason } else { nil }
   }
 
-  /// An error of an accessory.
   package init(_ error: AccessoryError) {
     self.init(kind: error.kind.rawValue, error.message, code: error.code, exitStatus: error.kind.exitStatus)
   }

@@ -2,14 +2,12 @@
 
 /// The changes in a mirror since its consumer's last look.
 package struct MirrorChange: Sendable {
-  /// All services.
   package var services: [MirrorSnapshot.Service]
   /// The accessories that have changed or are new, as they are now, in the order in which they were first seen.
   package var accessories: [MirroredAccessory] = []
   /// The numbers of forgotten accessories.
   package var forgotten: [UInt64] = []
 
-  /// A change with these accessories.
   package init(services: [MirrorSnapshot.Service], accessories: [MirroredAccessory] = []) {
     (self.services, self.accessories) = (services, accessories)
   }

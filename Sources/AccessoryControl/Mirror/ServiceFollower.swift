@@ -20,7 +20,6 @@ struct ServiceFollower: Sendable {
   /// The shortest and the longest pause before a service that refuses is tried again.
   static let pauses = (shortest: Duration.milliseconds(500), longest: Duration.seconds(30))
 
-  /// A follower of the service at one of these sockets.
   init(_ sockets: [String], _ interests: ServiceMirror.Interests, replyTimeout: Duration?, clock: any TimerClock) {
     (self.sockets, self.interests, self.replyTimeout, self.clock) = (sockets, interests, replyTimeout, clock)
   }

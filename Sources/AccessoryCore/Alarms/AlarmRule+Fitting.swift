@@ -11,7 +11,6 @@ public struct UnfitAlarm: Codable, Sendable, Hashable, CustomStringConvertible {
   /// Why its alarm is never raised, as a sentence without its period.
   public var reason: String
 
-  /// The rule, with the reason.
   package init(rule: AlarmRule, reason: String) { (name, self.rule, self.reason) = (rule.name, rule.text, reason) }
 
   /// "low: pv_power < 5 V never raises an alarm: pv_power is in W, and the limit in V".

@@ -6,10 +6,8 @@ package struct NamedValue: Encodable, Sendable, Hashable {
   package let name: String
   /// The unit; nil where the value has none.
   package let unit: String?
-  /// The value.
   package let value: PlainValue
 
-  /// A value with its name and unit.
   package init(_ name: String, unit: String? = nil, _ value: PlainValue) {
     (self.name, self.unit, self.value) = (name, unit, value)
   }

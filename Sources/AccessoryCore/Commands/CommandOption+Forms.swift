@@ -91,7 +91,6 @@ extension CommandOption where Settings: CommandSettings {
     }
   }
 
-  /// A time.
   package static func time(
     _ name: String, _ help: String, _ path: Path<Duration>, atLeast: Duration = .zero
   ) -> Self {

@@ -36,7 +36,6 @@ package struct CommandOption<Settings: Sendable>: Sendable {
   /// Sets what was given, which has the form's type and is allowed.
   package let set: @Sendable (inout Settings, OptionValue) -> Void
 
-  /// An option with these parts.
   package init(
     _ name: String, _ valueName: String?, _ help: String, _ form: OptionForm,
     set: @escaping @Sendable (inout Settings, OptionValue) -> Void
@@ -89,7 +88,6 @@ package enum OptionForm: Sendable {
   case share
   /// A text with this many bytes. `reason` ends the sentence that says so in errors.
   case text(ClosedRange<Int>, reason: String, standard: String?)
-  /// One of these words.
   case word(any OptionWord.Type, standard: String?)
   /// Any of these words; each is given by itself.
   case words(any OptionWord.Type)
@@ -134,6 +132,5 @@ package struct OptionPlace: Sendable, Hashable {
   /// The port; 0 for any.
   package let port: UInt16
 
-  /// A place.
   package init(host: String, port: UInt16) { (self.host, self.port) = (host, port) }
 }

@@ -33,7 +33,6 @@ public struct USBIdentity: Sendable, Hashable {
   /// Defects of the descriptors, for people; nil when there are none.
   public var damage: String?
 
-  /// An identity with these parts.
   package init(
     vendorID: UInt16, productID: UInt16, release: UInt16? = nil, bus: Int, address: Int, node: String, port: String,
     devpath: String = "", speed: Double? = nil, function: USBClass = USBClass(code: 0), damage: String? = nil,
@@ -71,7 +70,6 @@ public struct USBInterface: Sendable, Hashable {
   /// The kernel driver that is bound to the interface; nil when there is none.
   public var driver: String?
 
-  /// An interface with these parts.
   package init(description: USBInterfaceDescription, driver: String? = nil) {
     self.description = description
     self.driver = driver

@@ -11,7 +11,6 @@ public struct USBInterfaceDescription: Sendable, Hashable {
   /// The endpoints, without endpoint 0.
   public var endpoints: [USBEndpointDescription]
 
-  /// An alternate setting with these parts.
   package init(number: UInt8, alternateSetting: UInt8, function: USBClass, endpoints: [USBEndpointDescription]) {
     self.number = number
     self.alternateSetting = alternateSetting
@@ -63,7 +62,6 @@ public struct USBEndpointDescription: Sendable, Hashable {
   /// The polling interval (bInterval), in units that depend on the speed and the transfer type.
   public var interval: UInt8
 
-  /// An endpoint with these parts.
   package init(address: UInt8, transfer: Transfer, maxPacketSize: Int, packetsPerInterval: Int, interval: UInt8) {
     self.address = address
     self.transfer = transfer

@@ -30,7 +30,6 @@ package enum ReplyLimits {
   package static let seconds = 0...Double(UInt32.max)
   /// Megabits per second.
   package static let speed = 0...1_000_000.0
-  /// Percent.
   package static let percent: ClosedRange<Int> = 0...100
   /// The greatest number of devices that a service has, and that a client stores for one service.
   package static let devices = 4_096

@@ -28,6 +28,5 @@ public struct AccessoryIdentity: Sendable, Hashable {
     self.hardwareRevision = hardwareRevision
   }
 
-  /// All parts.
   package var texts: [String] { [manufacturer, name, model, serialNumber, firmwareRevision, hardwareRevision] }
 }

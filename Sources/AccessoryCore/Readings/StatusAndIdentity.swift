@@ -7,7 +7,6 @@ package struct StatusAndIdentity: Codable, Sendable, Hashable {
   /// What it is.
   package let identity: AccessoryIdentity
 
-  /// A status with an identity.
   package init(status: AccessoryStatus, identity: AccessoryIdentity) {
     (self.status, self.identity) = (status, identity)
   }

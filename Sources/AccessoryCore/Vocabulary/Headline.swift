@@ -7,7 +7,6 @@ package struct Headline: Sendable, Hashable {
   package enum Part: Sendable, Hashable {
     /// What the accessory is doing.
     case state(AccessoryState)
-    /// A value.
     case value(AccessoryValue)
     /// A quantity of the battery: the percentage or what stands in its place, whether it is charging, a time.
     case battery(BatteryReading.Field)
@@ -24,7 +23,6 @@ package struct Headline: Sendable, Hashable {
   /// The most values of a kind that has no headline of its own.
   private static let fewValues = 3
 
-  /// The headline of these readings.
   package init(status: AccessoryStatus? = nil, battery: BatteryReading? = nil, values: [AccessoryValue] = []) {
     self.battery = battery
     let state = status?.state.flatMap { $0 == .notInitialized ? nil : [Part.state($0)] } ?? []

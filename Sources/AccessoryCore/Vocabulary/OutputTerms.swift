@@ -62,7 +62,6 @@ package struct NUTTerm: Sendable {
 /// A metric, or several that belong together.
 package struct MetricTerm: Sendable {
   package enum Samples: Sendable {
-    /// The number.
     case number
     /// A sample for each number of a list. The label has its name, or else its position.
     case each(label: String)
@@ -95,7 +94,6 @@ package struct EntityTerm: Sendable {
     case fold(ReadingFold)
     /// An entity for each number of a list.
     case each
-    /// The word.
     case word
     /// On if it is one of these words.
     case truth([String])

@@ -166,7 +166,6 @@ extension ProtocolDescription.Formula {
 }
 
 extension ProtocolDescription.Formula.Node {
-  /// The parts of this part.
   var parts: [Self] {
     switch self {
     case .number, .text, .raw, .name: []

@@ -77,7 +77,6 @@ public struct FramingProposal: Sendable, Hashable {
     )
   }
 
-  /// A proposal of these parts.
   init(
     start: [UInt8], extent: Extent, check: FoundCheck?, end: [UInt8], samples: [[UInt8]], frameCount: Int,
     framedByteCount: Int, byteCount: Int

@@ -23,7 +23,6 @@ extension DescriptionReader {
     return bytes(node, name, limit: limit)
   }
 
-  /// Reads one byte.
   mutating func byte(_ node: YAMLNode, _ what: String) -> UInt8? {
     bytes(node, what, limit: 1)?.first
   }

@@ -13,7 +13,6 @@ extension DescriptionReader {
     var mark: YAMLMark
     /// The types of the values that can be named; nil in a field, whose names are numbers of other fields.
     var values: [String: ValueType]?
-    /// The field that the formula is for.
     var field: ProtocolDescription.Field?
   }
 

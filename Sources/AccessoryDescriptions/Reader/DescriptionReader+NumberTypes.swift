@@ -25,7 +25,6 @@ extension DescriptionReader {
     return format
   }
 
-  /// Reads the type of a number.
   mutating func number(_ node: YAMLNode, _ what: String) -> ProtocolDescription.NumberFormat? {
     if case .scalar(let text) = node.content, let format = numberFormat(text) { return format }
     guard case .scalar(let text) = node.content, !text.isEmpty else {

@@ -123,6 +123,5 @@ public struct DescriptionReader: ValueReader {
     word(fields, name).map { $0 == "big" ? .bigEndian : .littleEndian }
   }
 
-  /// Reads a time in nanoseconds.
   mutating func nanoseconds(_ fields: KeyedNodes, _ name: String) -> Int64? { time(fields, name).map(\.inNanoseconds) }
 }

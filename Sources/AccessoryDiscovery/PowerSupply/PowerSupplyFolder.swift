@@ -7,7 +7,6 @@ import SystemPackage
 
 /// The folder of a power supply in sysfs. The functions read files, for which the kernel may ask the battery.
 struct PowerSupplyFolder: Sendable, Hashable {
-  /// The name of the power supply.
   let name: String
   /// The folder below /sys.
   let devpath: String

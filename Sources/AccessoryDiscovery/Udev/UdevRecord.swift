@@ -8,7 +8,6 @@ struct UdevRecord: Sendable, Hashable {
     case device
     /// An interface of a USB device.
     case interface
-    /// A terminal.
     case terminal
     /// The reports of a human interface device.
     case hid

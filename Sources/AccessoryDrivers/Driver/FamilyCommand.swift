@@ -32,7 +32,6 @@ package struct CommandMisuse: Error, CustomStringConvertible {
   /// What is wrong, as a sentence without its period.
   package let description: String
 
-  /// A misuse.
   package init(_ description: String) { self.description = description }
 }
 
@@ -52,7 +51,6 @@ package struct CommandReport: Sendable {
   /// The document's own fields.
   package let fields: any Encodable & Sendable
 
-  /// A report.
   package init(_ parts: [Part], document: String, _ fields: any Encodable & Sendable) {
     (self.parts, self.document, self.fields) = (parts, document, fields)
   }

@@ -17,7 +17,6 @@ package struct NumberedRequests: Sendable {
   /// The reply in words; nil when its format isn't known, or the payload doesn't have it.
   package let reply: @Sendable (_ payload: [UInt8], _ number: UInt8) -> (summary: String, fields: [FrameField])?
 
-  /// Requests of these parts.
   package init(
     protocolName: String, named: [(name: String, number: UInt8)], name: @escaping @Sendable (UInt8) -> String,
     words: @escaping @Sendable (_ number: UInt8, _ payload: [UInt8]) -> [String],

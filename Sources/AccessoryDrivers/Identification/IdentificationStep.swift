@@ -90,7 +90,6 @@ public struct IdentificationFind: Sendable, Hashable {
   /// Values from its reply, or from the message that it sent by itself.
   public var facts: [Fact]
 
-  /// A find of this step, with these values.
   init(kind: String, step: Int, line: TerminalSettings? = nil, facts: [Fact]) {
     (self.kind, self.step, self.line, self.facts) = (kind, step, line, facts)
   }

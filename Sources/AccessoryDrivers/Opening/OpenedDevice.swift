@@ -12,7 +12,6 @@ package enum OpenedDevice: Sendable {
   case other(
     any DeviceChannel, make: @Sendable (Profile?, any TimerClock) async throws(AccessoryError) -> any Accessory)
 
-  /// The channel.
   package var channel: any Channel {
     switch self {
     case .bytes(let session): session.transport

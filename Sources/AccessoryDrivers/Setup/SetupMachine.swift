@@ -36,7 +36,6 @@ package struct SetupMachine: Sendable {
     throw AccessoryError(.ioFailure, "\(words.joined(separator: " ")) \(what)")
   }
 
-  /// This machine.
   package init() {}
 
   private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

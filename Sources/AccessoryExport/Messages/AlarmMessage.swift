@@ -96,7 +96,6 @@ package struct AlarmMessage: Codable, Sendable, Hashable {
     let priority: Int
   }
 
-  /// The JSON for a webhook.
   func webhookJSON() throws -> [UInt8] {
     try JSON(
       encoding: Posted(

@@ -20,7 +20,6 @@ package struct WaitingMessage: Codable, Sendable, Hashable {
     isKnown = message.state != .raised
   }
 
-  /// The accessory.
   var place: [String] { [service ?? "", message.accessory] }
 
   func isSameAlarm(_ other: WaitingMessage) -> Bool {

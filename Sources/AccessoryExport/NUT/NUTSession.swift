@@ -15,7 +15,6 @@ package struct NUTSession: ExportSession {
   static let errorLimit = 32
   /// The client is disconnected after this many wrong passwords.
   static let passwordLimit = 3
-  /// The protocol version.
   static let protocolVersion = "1.3"
 
   /// The settings shared by all sessions.

@@ -47,7 +47,6 @@ package struct ExportNames: Sendable {
 
   package init() {}
 
-  /// Returns the snapshot with names.
   package mutating func name(_ snapshot: MirrorSnapshot) -> ReadingsSnapshot {
     let known = Dictionary(uniqueKeysWithValues: snapshot.accessories.map { ($0.id, $0.device.id) })
     names = names.filter { known[$0.key] == $0.value.device }

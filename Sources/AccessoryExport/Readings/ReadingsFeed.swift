@@ -6,7 +6,6 @@ import AccessoryIO
 
 /// A view of the mirror for exporters: the services' accessories with their readings and export names.
 package actor ReadingsFeed {
-  /// The mirror of the services.
   package let mirror: ServiceMirror
   private var names = ExportNames()
 

@@ -35,7 +35,6 @@ package enum MQTTLibrary {
   /// Some texts of the library end with a full stop.
   private static func plain(_ text: String) -> String { text.hasSuffix(".") ? String(text.dropLast()) : text }
 
-  /// The code for a lost connection.
   static let connectionLost = MOSQ_ERR_CONN_LOST.code
 
   /// The error for a refused subscription. MQTT 3.1.1 gives no reason (3.9.3).

@@ -5,7 +5,6 @@ import AccessoryIO
 
 /// How a client connects to its broker.
 package struct MQTTSettings: Sendable, Hashable {
-  /// The address of the broker.
   package var broker: BrokerAddress
   /// The client's identifier. When a second client connects with the same identifier, the broker disconnects the first.
   package var clientID: String
@@ -25,7 +24,6 @@ package struct MQTTSettings: Sendable, Hashable {
   /// length while it receives. A message longer than `MQTTMessage.longestPayload` is only dropped.
   package var longestPacket: UInt64 = 16 << 20
 
-  /// Settings for a broker.
   package init(_ broker: BrokerAddress, clientID: String) { (self.broker, self.clientID) = (broker, clientID) }
 
   /// Throws `misconfigured` for settings that contradict each other and for a key file that everybody may read, and `unsupported`
@@ -56,7 +54,6 @@ package struct MQTTMessage: Sendable, Hashable {
     case atLeastOnce = 1
   }
 
-  /// The topic.
   package var topic: String
   /// The content. An empty retained message deletes the broker's retained message on this topic.
   package var payload: [UInt8]
@@ -65,7 +62,6 @@ package struct MQTTMessage: Sendable, Hashable {
   /// Whether the broker stores it for later subscribers. In a message from the broker: whether it was stored earlier.
   package var isRetained: Bool
 
-  /// A message.
   package init(_ topic: String, _ payload: [UInt8], qos: QoS = .atLeastOnce, isRetained: Bool = false) {
     (self.topic, self.payload, self.qos, self.isRetained) = (topic, payload, qos, isRetained)
   }

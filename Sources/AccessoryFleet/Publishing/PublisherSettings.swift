@@ -18,7 +18,6 @@ package struct PublisherSettings: Sendable {
   /// The sockets at which to look for the service, in order.
   package var sockets: [String]
 
-  /// Settings for a gateway.
   package init(gateway: TopicLevel, host: String, version: String, sockets: [String]) {
     (self.gateway, self.host, self.version, self.sockets) = (gateway, host, version, sockets)
   }
@@ -31,7 +30,6 @@ package struct PublisherSettings: Sendable {
     }
   }
 
-  /// The topics of the gateway.
   var topics: FleetTopics { FleetTopics(gateway) }
 
   /// The message that the broker publishes if it loses this gateway.

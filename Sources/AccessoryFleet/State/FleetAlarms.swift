@@ -24,7 +24,6 @@ enum FleetAlarms {
     return .array(list)
   }
 
-  /// One alarm.
   static func json(_ alarm: AccessoryAlarm) -> JSON { .of(WithNulls(bounded(alarm))) }
 
   private static func bounded(_ alarm: AccessoryAlarm) -> AccessoryAlarm {

@@ -18,7 +18,6 @@ package struct FleetCall: Sendable, Hashable {
   /// The longest `id`, in bytes.
   package static let idBytes = 64
 
-  /// A call with these arguments.
   package init(_ arguments: [String: String] = [:], id: String? = nil) {
     (self.arguments, self.id) = (arguments, id)
   }

@@ -34,7 +34,6 @@ package struct FleetEvent: Sendable, Hashable {
       ])
   }
 
-  /// Reads a document.
   package init(_ bytes: [UInt8]) throws(FleetDocumentError) {
     let fields = try FleetFields(bytes, limit: FleetLimits.valuesBytes)
     guard let name = try fields.text("event").flatMap({ Bridge.EventName(rawValue: $0) }),

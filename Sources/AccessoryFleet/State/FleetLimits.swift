@@ -133,7 +133,6 @@ struct FleetFields {
     try value(name, as: PublishedError.self)?.error
   }
 
-  /// The names of the fields.
   var names: [String] { fields.keys.sorted() }
 }
 

@@ -45,7 +45,6 @@ package struct FleetResult: Sendable, Hashable {
     return JSON.document(kind, fields)
   }
 
-  /// Reads a document.
   package init(_ bytes: [UInt8]) throws(FleetDocumentError) {
     let fields = try FleetFields(bytes, limit: FleetLimits.valuesBytes)
     guard let time = try fields.time("time") else { throw FleetDocumentError("time is missing") }

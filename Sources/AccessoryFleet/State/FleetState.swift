@@ -47,7 +47,6 @@ package struct FleetState: Sendable, Hashable {
       ])
   }
 
-  /// Reads a document.
   package init(_ bytes: [UInt8]) throws(FleetDocumentError) {
     let fields = try FleetFields(bytes, limit: FleetLimits.documentBytes)
     guard let device = fields["device"], let time = try fields.time("time"),

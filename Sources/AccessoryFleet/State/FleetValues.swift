@@ -12,12 +12,10 @@ import AccessoryCore
 package struct FleetValues: Sendable, Hashable {
   /// When this was published, in seconds since 1970.
   package var time: Double
-  /// The device.
   package var device: Device
   /// The values, with their ages at `time`.
   package var values: [Read<AccessoryValue>]
 
-  /// Values of a device.
   package init(_ device: Device, _ values: [Read<AccessoryValue>], at time: Double) {
     (self.device, self.values, self.time) = (device, values, time)
   }
@@ -31,7 +29,6 @@ package struct FleetValues: Sendable, Hashable {
       ])
   }
 
-  /// Reads a document.
   package init(_ bytes: [UInt8]) throws(FleetDocumentError) {
     let fields = try FleetFields(bytes, limit: FleetLimits.valuesBytes)
     guard let device = fields["device"], let time = try fields.time("time"),

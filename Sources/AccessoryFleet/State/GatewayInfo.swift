@@ -41,7 +41,6 @@ package struct GatewayInfo: Sendable, Hashable {
       ])
   }
 
-  /// Reads a document.
   package init(_ bytes: [UInt8]) throws(FleetDocumentError) {
     let fields = try FleetFields(bytes, limit: FleetLimits.documentBytes)
     guard let gateway = try fields.text("gateway").flatMap({ TopicLevel(level: $0) }),

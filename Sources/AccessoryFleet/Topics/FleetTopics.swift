@@ -20,10 +20,8 @@ package struct FleetTopics: Sendable, Hashable {
   package static let online = "online"
   package static let offline = "offline"
 
-  /// The gateway.
   package let gateway: TopicLevel
 
-  /// The topics of a gateway.
   package init(_ gateway: TopicLevel) { self.gateway = gateway }
 
   private func topic(_ levels: String...) -> String { ([Self.root, gateway.text] + levels).joined(separator: "/") }
@@ -39,9 +37,7 @@ package struct FleetTopics: Sendable, Hashable {
   package func state(of accessory: TopicLevel) -> String { topic(accessory.text, "state") }
   /// The values that an accessory measures.
   package func values(of accessory: TopicLevel) -> String { topic(accessory.text, "values") }
-  /// Events of an accessory.
   package func event(of accessory: TopicLevel) -> String { topic(accessory.text, "event") }
-  /// Commands for an accessory.
   package func set(_ command: TopicLevel, of accessory: TopicLevel) -> String {
     topic(accessory.text, command.text, "set")
   }
@@ -64,7 +60,6 @@ package struct FleetTopics: Sendable, Hashable {
       [root, gateway?.text ?? "+", what.rawValue].joined(separator: "/")
     }
 
-    /// A topic of accessories.
     package static func accessories(
       _ what: FleetTopic.AccessoryPart, of gateway: TopicLevel? = nil, _ accessory: TopicLevel? = nil
     ) -> String {

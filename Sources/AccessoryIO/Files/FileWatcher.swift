@@ -24,7 +24,6 @@ package final class FileWatcher: Sendable {
     package static let movedOut = Changes(rawValue: UInt32(IN_MOVED_FROM))
     /// A file that was open for writing was closed, or its writer was killed.
     package static let closedAfterWriting = Changes(rawValue: UInt32(IN_CLOSE_WRITE))
-    /// A file was opened.
     package static let opened = Changes(rawValue: UInt32(IN_OPEN))
     /// A file that was open for reading only was closed.
     package static let closedAfterReading = Changes(rawValue: UInt32(IN_CLOSE_NOWRITE))

@@ -10,13 +10,11 @@ import SystemPackage
 package final class StateFile: Sendable {
   /// The folder. It is created if needed, and so are those above it, for this user only.
   package let folder: String
-  /// The path of the file.
   package let path: String
   private let temporary: String
   /// The lock that keeps other programs from writing the file; nil until it is held.
   private let lock = Locked<FileDescriptor?>(nil)
 
-  /// A file of this name.
   package init(_ name: String, in folder: String) {
     (self.folder, path, temporary) = (folder, "\(folder)/\(name)", "\(folder)/\(name).new")
   }

@@ -98,7 +98,6 @@ package actor ConnectionListener: EventHandler, IOActor {
 extension ConnectionListener {
   /// Where a listener on the network listens.
   package struct Place: Sendable {
-    /// The IP address.
     package let address: IPAddress
     /// The port number.
     package let port: UInt16

@@ -8,7 +8,6 @@ package enum ServiceState: Sendable, Hashable {
   case ready
   /// The service reads its configuration again; `ready` follows.
   case reloading
-  /// The service is stopping.
   case stopping
   /// The service is alive.
   case watchdog
@@ -19,7 +18,6 @@ package enum ServiceState: Sendable, Hashable {
   /// escaped scalar at most 10.
   static let statusLimit = 256
 
-  /// The message at the time `now`.
   func message(now: MonotonicTime) -> [UInt8] {
     switch self {
     case .ready: Array("READY=1".utf8)

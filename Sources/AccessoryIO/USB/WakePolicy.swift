@@ -9,7 +9,6 @@
 struct WakePolicy {
   /// What the transport must do now.
   enum Step: Hashable {
-    /// Nothing.
     case nothing
     /// Notify the consumer.
     case notify

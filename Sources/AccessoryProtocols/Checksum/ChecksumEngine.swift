@@ -79,7 +79,6 @@ package struct ChecksumEngine: Sendable {
     }
   }
 
-  /// The checksum for a state.
   package func value(_ state: UInt32) -> UInt32 {
     switch checksum {
     case .crc(let parameters):

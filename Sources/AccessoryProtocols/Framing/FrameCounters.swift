@@ -24,7 +24,6 @@ public struct FrameCounters: Sendable, Hashable {
 }
 
 extension FrameCounters {
-  /// Counts one frame of this outcome.
   package mutating func count(_ outcome: FrameOutcome) {
     switch outcome {
     case .whole: frames += 1

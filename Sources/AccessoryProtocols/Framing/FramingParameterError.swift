@@ -27,7 +27,6 @@ enum FramingLimits {
   /// that a frame announces.
   static let largestPayload = 1 << 24
 
-  /// Checks the limit for payloads of a framing.
   static func check(maximumPayload: Int) throws(FramingParameterError) {
     guard (1...largestPayload).contains(maximumPayload) else {
       throw FramingParameterError("maximumPayload", "must be 1 to \(largestPayload)")

@@ -90,7 +90,6 @@ final class FrameRouter: IOWork {
 
   // MARK: - The I/O thread
 
-  /// Adds an input.
   func post(_ input: Input) { if mail.withLock({ $0.add(input) }) { wake() } }
 
   /// Takes note that the device's queue has accepted `count` bytes of messages, and whether it accepts more now.

@@ -38,7 +38,6 @@ final class HubClient {
   var refusal: String?
   /// The telnet state of an RFC 2217 client.
   var telnet: TelnetClient?
-  /// The terminal that is the client.
   var terminal: TerminalClient?
 
   init(

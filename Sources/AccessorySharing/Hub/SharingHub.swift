@@ -49,7 +49,6 @@ public actor SharingHub: IOActor {
     { [weak self] in self?.onThread(body) }
   }
 
-  /// Runs `body` in the hub.
   func run(_ body: @escaping @Sendable (HubParts) async -> Void) async { await body(parts) }
 
   // MARK: - The device

@@ -74,7 +74,6 @@ extension DescribedDevice {
       })
   }
 
-  /// The request that a command is, and its arguments.
   private func request(_ command: String) -> (index: Int, arguments: [String: Int])? {
     let sent = Array((command + "\r").utf8)
     for (index, request) in description.requests.enumerated() {

@@ -50,7 +50,6 @@ package struct FaultyLine: Sendable {
   package let faults: Faults
   package var random: SeededGenerator
 
-  /// A line with these faults.
   package init(faults: Faults, random: SeededGenerator) { (self.faults, self.random) = (faults, random) }
 
   /// The frame as it arrives; nil when it is dropped.

@@ -40,14 +40,12 @@ package protocol SimulatedKind: CommandSettings {
 
 /// What a simulator is told beside its settings.
 package struct SimulatorStart: Sendable {
-  /// Its serial number.
   package let serialNumber: String
   /// The seed of its random numbers.
   package let seed: UInt64
   /// The folder of its announcement; nil means the user's.
   package let directory: String?
 
-  /// The start of a simulator.
   package init(serialNumber: String, seed: UInt64, directory: String? = nil) {
     (self.serialNumber, self.seed, self.directory) = (serialNumber, seed, directory)
   }

@@ -27,10 +27,8 @@ package struct SimulatorNews: Sendable {
     package let name: String
     /// How much of it has arrived, in bytes.
     package let size: Int?
-    /// Its checksum.
     package let checksum: UInt32?
 
-    /// A file.
     package init(_ name: String, size: Int? = nil, checksum: UInt32? = nil) {
       (self.name, self.size, self.checksum) = (name, size, checksum)
     }

@@ -16,7 +16,6 @@ package struct DiscoveryHints: Sendable {
   /// The folder of the announcement; nil means the user's.
   package var directory: String?
 
-  /// Hints of these parts.
   package init(link: String? = nil, announcement: Announcement? = nil, directory: String? = nil) {
     (self.link, self.announcement, self.directory) = (link, announcement, directory)
   }

@@ -39,7 +39,6 @@ struct ControlEndpoint: Sendable {
     endpoints = Set(interfaces.flatMap(\.endpoints).map(\.address))
   }
 
-  /// Halts an endpoint.
   mutating func halt(_ endpoint: UInt8) { halted.insert(endpoint) }
 
   /// Answers a standard request.

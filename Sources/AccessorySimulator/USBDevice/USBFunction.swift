@@ -22,7 +22,6 @@ enum PacketStyle: Sendable, Hashable {
   case prefixed([UInt8])
   /// Full packets only, padded with zeros.
   case reports
-  /// A packet for each message.
   case messages
 }
 

@@ -2,7 +2,6 @@
 
 /// A kernel's request to a USB device, over USB/IP (Documentation/usb/usbip_protocol.rst, version 1.1.1).
 enum USBIPRequest: Sendable, Hashable {
-  /// Submits a transfer.
   case submit(USBIPTransfer)
   /// Cancels the transfer that was submitted with the sequence number `target`.
   case unlink(sequence: UInt32, target: UInt32)

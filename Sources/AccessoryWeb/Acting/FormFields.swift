@@ -20,13 +20,11 @@ struct FormFields: Sendable {
     }
   }
 
-  /// All names.
   var names: some Collection<String> { values.keys }
 
   /// The only value of a field; nil if there is none or several.
   subscript(_ name: String) -> String? { values[name].flatMap { $0.count == 1 ? $0[0] : nil } }
 
-  /// All values of a field.
   func all(_ name: String) -> [String] { values[name] ?? [] }
 
   private static func text(_ bytes: ArraySlice<UInt8>) -> String? {

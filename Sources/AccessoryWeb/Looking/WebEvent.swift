@@ -11,7 +11,6 @@ struct WebEvent: Sendable, Hashable {
   var text: String
   var severity = TopRow.Severity.none
 
-  /// A raised alarm.
   init(raised alarm: AccessoryAlarm) {
     self.init(time: alarm.since, text: "alarm: " + AlarmView.text(alarm), severity: .alarm)
   }

@@ -12,7 +12,6 @@ struct ListPage {
   /// The current time in seconds since 1970.
   let wallClock: Double
 
-  /// The content for this state.
   func content(_ state: WebState.Snapshot) -> LiveContent {
     let rows = state.rows.map(\.row)
     let alarms = rows.count { $0.severity == .alarm }

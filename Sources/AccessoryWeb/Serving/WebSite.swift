@@ -89,7 +89,6 @@ package actor WebSite {
 
   // MARK: - Requests
 
-  /// The reply to a request.
   package func reply(to request: WebSession.Request) async -> WebReply {
     let checked: HTTPRequest
     do throws(HTTPRequest.Refusal) {

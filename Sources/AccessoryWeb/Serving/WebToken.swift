@@ -13,7 +13,6 @@ package struct WebToken: Sendable {
   /// The token itself.
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// A random token.
   static func random() -> WebToken {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<24).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

@@ -87,10 +87,8 @@ final class Attachment {
     return (last, age)
   }
 
-  /// It is connected since this time.
   func connected(at time: Double) { (connectedSince, lastSeen) = (time, nil) }
 
-  /// It was last there at this time.
   func disconnected(at time: Double) { lastSeen = time }
 
   /// The attachment in the terms of the control socket's protocol.

@@ -66,7 +66,6 @@ final class UnitSearches {
     }
   }
 
-  /// Ends all searches.
   func end(on service: isolated BridgeService) { for search in searches.values { end(search.line, on: service) } }
 
   private func next(_ address: DeviceAddress, on service: isolated BridgeService) {

@@ -15,7 +15,6 @@ struct HistoryContents: Sendable {
   /// Whether an older version wrote the file, so that nothing can be appended.
   let isOld: Bool
 
-  /// Reads the bytes of a file.
   init(_ file: [UInt8], byteLimit: Int = HistoryLimits.totalByteLimit) {
     byteCount = file.count
     isOld = !file.starts(with: HistoryRecord.signature)

@@ -39,7 +39,6 @@ final class HistoryRecorder {
 
   // MARK: - Readings
 
-  /// Records a battery reading.
   func record(_ reading: BatteryReading, of attachment: Attachment, on service: isolated BridgeService) {
     record(
       reading.historyValues.map { ($0.name, $0.unit, $0.value) }, of: attachment.historyKey,

@@ -8,7 +8,6 @@ import AccessoryCore
 struct HistoryTier: Sendable, Hashable {
   /// The number of the tier in files, and its index in `all`.
   let number: UInt8
-  /// The seconds of each point.
   let pointSeconds: Int
   /// The most points of a series in a block: in memory, those that are kept if there is room. The coarsest of these has one more, for
   /// the bucket that is being filled.

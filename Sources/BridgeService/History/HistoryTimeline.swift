@@ -13,7 +13,6 @@ struct HistoryTimeline: Sendable, Hashable {
   struct Anchor: Sendable, Hashable {
     /// Identifies the boot of the machine; empty if unknown.
     var boot: String
-    /// The time on the timeline.
     var time: Double
     /// The time since that boot, in seconds.
     var uptime: Double
@@ -86,7 +85,6 @@ struct HistoryTimeline: Sendable, Hashable {
 
   private static func seconds(_ time: MonotonicTime) -> Double { Double(time.nanoseconds) / 1e9 }
 
-  /// The time on the timeline.
   func time(at uptime: MonotonicTime) -> Double { base + Self.seconds(uptime) }
 
   /// Notes the current wall clock. Returns how to move the records of earlier boots, in seconds: if the clock was wrong at the start

@@ -76,7 +76,6 @@ struct SeriesHistory: Sendable, Hashable {
     HistoryBlock.Series(name: name, unit: unit, buckets: Array(rings[Int(tier.number)].takeUnwritten()))
   }
 
-  /// All buckets of a tier.
   func buckets(_ tier: HistoryTier) -> HistoryBlock.Series {
     HistoryBlock.Series(name: name, unit: unit, buckets: rings[Int(tier.number)].buckets)
   }

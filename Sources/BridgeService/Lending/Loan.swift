@@ -19,7 +19,6 @@ final class Loan {
   /// The most requests that may wait for the line. They run one after another, and closing waits for them.
   static let requestLimit = 8
 
-  /// A loan to `caller`.
   init(to caller: Caller, line: (any LineControl)?) {
     user = caller.peer.user
     self.line = line

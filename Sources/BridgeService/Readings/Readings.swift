@@ -36,7 +36,6 @@ struct Readings: Sendable {
   var freshness = Freshness()
   /// When the accessory itself last sent a part; see `Accessory.toldTime`.
   var toldTime: @Sendable (AccessoryPoll.Part) -> MonotonicTime? = { _ in nil }
-  /// The schedule of the polls.
   var polls = PollSchedule()
   /// The changed values to report, and when.
   private var news = ValueNews()

@@ -43,6 +43,5 @@ final class ProfileEndpoints {
   /// Whether an accessory is connected to the hub.
   var isConnected: Bool { feed.map { !$0.hasEnded } ?? false }
 
-  /// The names of the terminal and the socket.
   var names: [String] { [sharing.terminal, sharing.socket].compactMap { $0 } }
 }

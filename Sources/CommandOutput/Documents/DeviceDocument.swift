@@ -67,6 +67,5 @@ package struct HeldDocument: Encodable, Sendable {
 package struct ProblemDocument: Encodable, Sendable {
   let kind, message: String
 
-  /// The kind and the message of an error.
   package init(_ error: AccessoryError) { (kind, message) = (error.kind.rawValue, error.message) }
 }

@@ -20,7 +20,6 @@ package struct InFleet<Document: Encodable>: Encodable {
   private let document: Document
   private let place: FleetPlace
 
-  /// A document with a place.
   package init(_ document: Document, _ place: FleetPlace) { (self.document, self.place) = (document, place) }
 
   /// Writes the fields of both parts.

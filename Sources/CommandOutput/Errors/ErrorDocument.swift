@@ -9,7 +9,6 @@ package struct ErrorDocument: Encodable {
   let document = DocumentKind.error
   let error: PublishedError
 
-  /// The document of a report.
   package init(_ report: ErrorReport) {
     error = PublishedError(
       kind: report.kind, report.message, code: report.code, exitStatus: report.exitStatus)

@@ -32,7 +32,6 @@ package struct ErrorReport: Sendable, Hashable {
     exitStatus = error.code == .errno(EEXIST) ? EX_CANTCREAT : ExitStatus.of(error.kind)
   }
 
-  /// The report of a usage error.
   package init(_ error: UsageError) {
     kind = "usage"
     message = error.description

@@ -42,6 +42,5 @@ package enum ExitStatus {
   /// For a command that was ended by a signal.
   package static func of(signal: CInt) -> CInt { 128 + signal }
 
-  /// For an error of this kind.
   package static func of(_ kind: AccessoryError.Kind) -> CInt { kind.exitStatus }
 }

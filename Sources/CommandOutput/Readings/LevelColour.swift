@@ -23,7 +23,6 @@ extension BatteryReading {
 }
 
 extension Style {
-  /// Text in this colour.
   package func paint(_ text: String, _ colour: CellStyle.Colour) -> String {
     colour == .plain ? text : paint(text, "\(colour.rawValue)")
   }

@@ -4,9 +4,7 @@ import Glibc
 
 /// Colour, on terminals that can show it, unless NO_COLOR is set (no-color.org).
 package struct Style: Sendable {
-  /// The style of standard output.
   package static let standardOutput = Style(STDOUT_FILENO)
-  /// The style of standard error.
   package static let standardError = Style(STDERR_FILENO)
 
   /// Whether the output is a terminal.
@@ -29,7 +27,6 @@ package struct Style: Sendable {
   /// Whether colours are shown.
   package var showsColour: Bool { hasColour }
 
-  /// Bold text.
   package func bold(_ text: String) -> String { paint(text, "1") }
   /// Dimmed text, for additions to the result.
   package func dim(_ text: String) -> String { paint(text, "2") }

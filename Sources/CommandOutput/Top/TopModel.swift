@@ -65,7 +65,6 @@ package struct TopModel: Sendable {
   /// The number of all accessories.
   package var count: Int { rows.count }
 
-  /// The row of this key.
   package func row(_ key: UInt64) -> TopRow? { indices[key].map { rows[$0] } }
 
   /// Adds or replaces a row.

@@ -35,7 +35,6 @@ package struct LineEditor: Sendable {
   /// The current line.
   package var text: String { String(characters) }
 
-  /// Handles a key.
   package mutating func handle(_ key: Key) -> Outcome {
     switch key {
     case .character(let scalar): return insert(scalar)

@@ -18,7 +18,6 @@ package struct CellStyle: Hashable, Sendable {
   /// The colours of the character and of its background are exchanged.
   package var isInverse = false
 
-  /// A style.
   package init(_ colour: Colour = .plain, bold: Bool = false, dim: Bool = false, inverse: Bool = false) {
     (self.colour, isBold, isDim, isInverse) = (colour, bold, dim, inverse)
   }
@@ -46,7 +45,6 @@ package struct StyledText: Hashable, Sendable, ExpressibleByStringLiteral {
   package var text: String
   package var style: CellStyle
 
-  /// A text with its style.
   package init(_ text: String, _ style: CellStyle = .plain) { (self.text, self.style) = (text, style) }
 
   /// A text without a style.

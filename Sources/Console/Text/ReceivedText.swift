@@ -16,7 +16,6 @@ package struct ReceivedText: Sendable {
     case none
     /// All, until another control sequence is received: an accessory that moves the cursor isn't shown as it wants anyway.
     case alone
-    /// All.
     case all
   }
 

@@ -9,7 +9,6 @@ struct StreamEvents: Sendable {
 
   /// A pending event.
   enum Due: Sendable, Equatable {
-    /// This event.
     case event(Stream.Event)
     /// The event for readable bytes or for space, if the stream is still ready.
     case ready

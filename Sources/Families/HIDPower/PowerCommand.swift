@@ -10,7 +10,6 @@ package enum PowerCommand: String, CaseIterable {
   case loadOff = "load-off"
   case cancelLoadOff = "cancel-load-off"
 
-  /// The descriptions of all commands.
   package static let descriptions = allCases.map(\.description)
 
   /// The command's name, its arguments and its effect.

@@ -23,7 +23,6 @@ extension MAVLinkExchange {
     return attempt
   }
 
-  /// The timeout for a reply.
   var replyTimeout: Duration { options.timeout + timing.time(of: 2 * Self.longestFrame) }
 
   private static let longestFrame = 280

@@ -34,7 +34,6 @@ struct SupplyAttributes: Sendable, Hashable {
   /// Whether it has a battery, so isn't a charger.
   var hasBattery: Bool { PowerSupplyIdentity(kind: texts["type"] ?? "", isOfDevice: false).hasBattery }
 
-  /// The battery.
   var battery: BatteryReading {
     var reading = BatteryReading(charge: charge)
     reading.millivolts = positive("voltage_now").map { $0 / 1_000 }
@@ -159,7 +158,6 @@ struct SupplyAttributes: Sendable, Hashable {
     Row("input_current_limit", "input_current_limit", .current, .ampere),
   ]
 
-  /// The files for the values.
   static let ofValues = (numbers + ofChargers).map(\.file) + ["type", "online", "technology", "usb_type"]
 
   /// The values beside the battery. Unknown ones are left out.

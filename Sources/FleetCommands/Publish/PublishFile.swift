@@ -8,7 +8,6 @@ import ArgumentParser
 
 /// A file with the options of `publish`: `broker: mqtts://attic@broker.example`, `password_file: …`.
 enum PublishFile {
-  /// The keys of the file, and the option for each key.
   private static let options: [(key: SettingsFile.Key, option: String)] = [
     (.init("broker", .text, problem: broker), "--broker"), (.init("password_file", .text), "--password-file"),
     (.init("ca", .text), "--ca"), (.init("certificate", .text), "--certificate"), (.init("key", .text), "--key"),

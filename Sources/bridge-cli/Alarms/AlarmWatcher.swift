@@ -56,7 +56,6 @@ actor AlarmWatcher {
     }
   }
 
-  /// Ends the timer.
   func end() { timer.cancel(on: clock) }
 
   private func take(_ device: Device, _ change: (inout AlarmReadings) -> Void) async {

@@ -11,7 +11,6 @@ import CommandOutput
 
 /// A file with the options of `bridge`: `device: SIM0001`, `tcp: 7000`.
 enum ShareFile {
-  /// The keys of the file, and the option for each key.
   private static let options: [(key: SettingsFile.Key, option: String)] = [
     (.init("device", .text), ""),
     (.init("tcp", .texts, problem: form(ListeningPlace.self)), "--tcp"),

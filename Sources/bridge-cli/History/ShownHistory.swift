@@ -31,7 +31,6 @@ struct ShownHistory {
   let seconds: Double
   /// Whether comma-separated values are printed.
   let csv: Bool
-  /// The file for a picture.
   let plot: PictureFile?
   let json: Bool
 

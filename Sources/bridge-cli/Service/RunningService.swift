@@ -17,7 +17,6 @@ import SystemPackage
 struct RunningService: Sendable {
   let configuration: ServiceConfiguration
   let log: Logger
-  /// The sources of devices.
   let sources: [any DeviceSource]
   /// The source that is added if the configuration asks for it; nil where it can't.
   var powerSupplies: PowerSupplySource?

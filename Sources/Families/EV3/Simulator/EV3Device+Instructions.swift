@@ -10,7 +10,6 @@ import FamilyEV3
 extension EV3Device {
   typealias Stop = EV3Machine.Stop
 
-  /// Runs one instruction.
   mutating func run(_ instruction: EV3Instruction, _ call: inout EV3Call, _ now: MonotonicTime) throws(Stop) {
     let subcode = instruction.operation.subcode ?? 0
     switch instruction.operation.opcode {

@@ -94,7 +94,6 @@ extension MAVLinkDevice {
 
   // MARK: - Frames
 
-  /// Sends the messages with this number.
   mutating func send(_ number: UInt32) -> [SerialEffect<Self>] { messages(number).flatMap { send($0) } }
 
   private func version(of message: MAVLinkMessage) -> MAVLinkVersion {
