@@ -40,7 +40,7 @@ import Testing
       #expect(
         try battery.json().without("time") == [
           "schema": "accessory-bridge/2", "document": "battery", "age_ms": 0, "stale": false, "alarms": nil,
-          "missing": nil,
+          "missing": nil, "values": nil,
           "device": Self.device(at: simulator.path, link: .string(box.directory.path + "/acc")),
           "battery": Self.battery([
             "level": "normal", "percent": 57, "voltage_mv": 3712, "charge": "discharging",
