@@ -98,7 +98,7 @@ struct SetupView {
           !hasUnits
             ? "For NUT's clients: bridge-cli export nut &"
             : isUPS
-              ? "NUT's clients know it as ups. In upsmon.conf: MONITOR ups@localhost 1 monitor secret primary"
+              ? "NUT's clients know it as ups. In nut.conf: MODE=netclient, in upsmon.conf: MONITOR ups@localhost 1 monitor secret primary"
               : "For NUT's clients: upsc -l localhost")
       case .metrics:
         Output.note(
@@ -107,10 +107,11 @@ struct SetupView {
             : "For Prometheus: bridge-cli export metrics --listen 9879 &")
       }
     }
-    if plan.scope == .system {
-      Output.note(
-        "Members of the group accessory-bridge need no sudo: sudo usermod -aG accessory-bridge $USER, then log in again."
-      )
-    }
+  }
+
+  /// Prints how to use the service without sudo.
+  func noteGroup() {
+    guard !json else { return }
+    Output.note("To use it without sudo: sudo usermod -aG accessory-bridge $USER, then log in again.")
   }
 }
