@@ -63,6 +63,23 @@ package struct SettingsFile: ValueReader {
     try read(try contents(of: path), file: path, what: what, keys: keys)
   }
 
+  /// Reads the settings in a file as arguments of a command: each value as "--option=value", and a flag that is true as its option. A key
+  /// without an option isn't among them. Throws like `read`.
+  package static func arguments(
+    path: String, what: String, options: [(key: Key, option: String)]
+  ) throws(ProfileProblems) -> (arguments: [String], settings: [Setting]) {
+    let settings = try read(path: path, what: what, keys: options.map(\.key))
+    var arguments: [String] = []
+    for (key, option) in options where !option.isEmpty {
+      guard let setting = settings.first(where: { $0.key == key.name }) else { continue }
+      switch key.form {
+      case .flag: arguments += setting.values == ["true"] ? [option] : []
+      case .text, .texts: arguments += setting.values.map { "\(option)=\($0)" }
+      }
+    }
+    return (arguments, settings)
+  }
+
   package static func contents(of path: String) throws(ProfileProblems) -> [UInt8] {
     do {
       return try SmallFile.read(path, limit: YAMLReader.sizeLimit + 1)

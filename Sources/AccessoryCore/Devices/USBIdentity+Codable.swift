@@ -2,7 +2,7 @@
 
 extension USBIdentity: Codable {
   private enum CodingKeys: String, CodingKey {
-    case bus, address, node, port, configuration, interfaces, damage
+    case bus, address, node, port, configuration, interfaces, damage, release
     case vendorID = "vendor_id"
     case productID = "product_id"
     case speed = "speed_mbps"
@@ -21,6 +21,7 @@ extension USBIdentity: Codable {
     try fields.encodeIfPresent(configuration, forKey: .configuration)
     try fields.encode(interfaces, forKey: .interfaces)
     try fields.encodeIfPresent(damage, forKey: .damage)
+    try fields.encodeIfPresent(release, forKey: .release)
   }
 
   /// Reads what `encode` writes. Numbers beyond their limits are errors.
@@ -28,7 +29,9 @@ extension USBIdentity: Codable {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       vendorID: try fields.decode(UInt16.self, forKey: .vendorID),
-      productID: try fields.decode(UInt16.self, forKey: .productID), bus: try fields.decode(Int.self, forKey: .bus),
+      productID: try fields.decode(UInt16.self, forKey: .productID),
+      release: try fields.decodeIfPresent(UInt16.self, forKey: .release),
+      bus: try fields.decode(Int.self, forKey: .bus),
       address: try fields.decode(Int.self, forKey: .address), node: try fields.decode(String.self, forKey: .node),
       port: try fields.decode(String.self, forKey: .port),
       speed: try fields.decodeIfPresent(Double.self, forKey: .speed),

@@ -58,11 +58,11 @@ package actor HomeAssistantBox {
   /// How long a service has to answer a command.
   private static let replyTimeout = Duration.seconds(20)
 
-  /// A box that reads from `feed`, whose mirror must follow commands and absent accessories. Its devices are kept in `folder`; nil to keep
-  /// them in memory. Throws `unsupported` where encryption isn't possible, and the errors of reading them.
+  /// A box that reads from `feed`, whose mirror must follow commands and absent accessories, and that offers `ports`. Its devices are kept
+  /// in `folder`; nil to keep them in memory. Throws `unsupported` where encryption isn't possible, and the errors of reading them.
   package init(
-    _ settings: Settings, _ feed: ReadingsFeed, folder: String?, clock: any TimerClock = IOThread.shared,
-    note: @escaping @Sendable (News) -> Void
+    _ settings: Settings, _ feed: ReadingsFeed, folder: String?, ports: (any NativePorts)? = nil,
+    clock: any TimerClock = IOThread.shared, note: @escaping @Sendable (News) -> Void
   ) async throws(AccessoryError) {
     (self.settings, self.feed, self.clock, self.note) = (settings, feed, clock, note)
     let file = folder.map { StateFile(Self.fileName, in: $0) }
@@ -91,7 +91,7 @@ package actor HomeAssistantBox {
     let (asked, ask) = AsyncStream<NativeCommand>.makeStream(bufferingPolicy: .bufferingOldest(64))
     self.asked = asked
     server = NativeServer(
-      box, key: settings.key, clock: clock, perform: { ask.yield($0) },
+      box, key: settings.key, ports: ports, clock: clock, perform: { ask.yield($0) },
       note: { news in
         switch news {
         case .connected(let client, let address): note(.connected(client: client, address: address))

@@ -10,7 +10,7 @@ enum NativeMessage {
   typealias ID = NativeMessageID
   typealias Made = (id: Int, payload: [UInt8])
 
-  private static func make(_ id: Int, _ fields: (inout ProtobufWriter) -> Void) -> Made {
+  static func make(_ id: Int, _ fields: (inout ProtobufWriter) -> Void) -> Made {
     var writer = ProtobufWriter()
     fields(&writer)
     return (id, writer.bytes)
@@ -25,7 +25,7 @@ enum NativeMessage {
     }
   }
 
-  static func deviceInfo(_ box: NativeBox) -> Made {
+  static func deviceInfo(_ box: NativeBox, _ ports: [NativePort] = []) -> Made {
     let areas = box.areas
     return make(ID.deviceInfoReply) { writer in
       writer.put(2, box.name)
@@ -58,6 +58,7 @@ enum NativeMessage {
             inner.put(2, cut(area, 120))
           })
       }
+      put(ports, 25, in: &writer)
     }
   }
 
@@ -184,5 +185,5 @@ enum NativeMessage {
   }
 
   /// The beginning of a text, in characters.
-  private static func cut(_ text: String, _ count: Int) -> String { String(text.prefix(count)) }
+  static func cut(_ text: String, _ count: Int) -> String { String(text.prefix(count)) }
 }

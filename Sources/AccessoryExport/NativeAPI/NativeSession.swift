@@ -10,31 +10,36 @@ struct NativeSession: Sendable {
     var bytes: [UInt8] = []
     /// What is to be done.
     var commands: [NativeCommand] = []
+    /// What is asked of serial ports, in this order.
+    var calls: [NativePortCall] = []
     /// The connection ends after the bytes were sent. The reason is for the log; empty for an ordinary end.
     var end: String?
   }
 
   private var line: NativeLine
+  /// The connection's number.
+  let connection: Int
   /// How the client calls itself.
   private(set) var client = ""
+  /// Whether the client's version of the interface has answers to all requests about serial ports.
+  private(set) var knowsAnswers = false
   private(set) var hasSaidHello = false
   /// Whether the server has asked the client to leave.
   private(set) var isLeaving = false
   private var wantsStates = false
   /// The entities and devices that the client knows.
   private var listed: (devices: [NativeBox.Device], entities: [NativeEntity])?
+  /// The serial ports that the client knows.
+  private var listedPorts: [NativePort.Facts]?
+  var wantsIdentities = false
   private var sent: [NativeEntity.ID: NativeState?] = [:]
 
-  init(_ line: NativeLine) { self.line = line }
+  init(_ line: NativeLine, connection: Int) { (self.line, self.connection) = (line, connection) }
 
-  /// Takes bytes from the client, and answers from the state of the box.
-  mutating func take(_ bytes: [UInt8], _ box: NativeBox) -> Outcome {
+  /// Takes bytes from the client, and answers from the state of the box. `table` is changed where the client claims a serial port or gives
+  /// it back.
+  mutating func take(_ bytes: [UInt8], _ box: NativeBox, _ table: inout NativePortTable) -> Outcome {
     line.take(bytes)
-    return go(on: box)
-  }
-
-  /// Answers the messages that have come.
-  private mutating func go(on box: NativeBox) -> Outcome {
     var outcome = Outcome()
     while outcome.end == nil {
       switch line.next() {
@@ -46,17 +51,19 @@ struct NativeSession: Sendable {
         outcome.end = reason
       case .message(let message):
         outcome.bytes += line.takeOutput()
-        answer(message, box, &outcome)
+        answer(message, box, &table, &outcome)
       }
     }
     return outcome
   }
 
-  private mutating func send(_ made: NativeMessage.Made, _ outcome: inout Outcome) {
-    outcome.bytes += line.frame(made.id, made.payload)
-  }
+  mutating func frame(_ made: NativeMessage.Made) -> [UInt8] { line.frame(made.id, made.payload) }
 
-  private mutating func answer(_ message: NativeLine.Message, _ box: NativeBox, _ outcome: inout Outcome) {
+  mutating func send(_ made: NativeMessage.Made, _ outcome: inout Outcome) { outcome.bytes += frame(made) }
+
+  private mutating func answer(
+    _ message: NativeLine.Message, _ box: NativeBox, _ table: inout NativePortTable, _ outcome: inout Outcome
+  ) {
     typealias ID = NativeMessage.ID
     guard let fields = ProtobufFields(message.payload) else {
       outcome.end = "message \(message.id) can't be read"
@@ -66,6 +73,7 @@ struct NativeSession: Sendable {
     case ID.ping: return send((ID.pingReply, []), &outcome)
     case ID.hello:
       client = String(fields.text(1).prefix(64))
+      knowsAnswers = (fields.number(2), fields.number(3)) >= (1, 16)
       hasSaidHello = true
       return send(NativeMessage.hello(box), &outcome)
     default: break
@@ -81,8 +89,10 @@ struct NativeSession: Sendable {
       send((ID.leaveReply, []), &outcome)
       outcome.end = ""
     case ID.leaveReply: outcome.end = ""
-    case ID.deviceInfo: send(NativeMessage.deviceInfo(box), &outcome)
-    case ID.capabilities: send((ID.capabilitiesReply, []), &outcome)
+    case ID.deviceInfo:
+      listedPorts = table.ports.map(\.facts)
+      send(NativeMessage.deviceInfo(box, table.ports), &outcome)
+    case ID.capabilities: send(NativeMessage.capabilities(table.ports), &outcome)
     case ID.listEntities:
       listed = (box.devices, box.entities)
       for entity in box.entities { send(NativeMessage.list(entity), &outcome) }
@@ -97,7 +107,7 @@ struct NativeSession: Sendable {
     case ID.numberCommand: command(fields, device: 3, kind: 4, .number(fields.float(2)), box, &outcome)
     case ID.selectCommand: command(fields, device: 3, kind: 5, .text(fields.text(2)), box, &outcome)
     // Unknown messages are for newer servers.
-    default: break
+    default: takePortMessage(message.id, fields, &table, &outcome)
     }
   }
 
@@ -143,9 +153,10 @@ struct NativeSession: Sendable {
   /// The state of an entity will be sent again, also if it is the same: a command that was to change it was refused.
   mutating func forget(_ entity: NativeEntity.ID) { sent[entity] = nil }
 
-  /// Whether the client knows other devices or entities than there are. It learns of them by coming again.
-  func isOutdated(_ box: NativeBox) -> Bool {
+  /// Whether the client knows other devices, entities or serial ports than there are. It learns of them by coming again.
+  func isOutdated(_ box: NativeBox, _ table: NativePortTable) -> Bool {
     listed.map { $0.devices != box.devices || $0.entities != box.entities } ?? false
+      || listedPorts.map { $0 != table.ports.map(\.facts) } ?? false
   }
 
   /// Asks the client to leave.

@@ -53,16 +53,7 @@ enum PublishFile {
   }
 
   private static func arguments(path: String) throws(ProfileProblems) -> [String] {
-    let settings = try SettingsFile.read(path: path, what: "a publisher", keys: options.map(\.key))
-    var arguments: [String] = []
-    for (key, option) in options {
-      guard let setting = settings.first(where: { $0.key == key.name }) else { continue }
-      if case .flag = key.form {
-        arguments += setting.values == ["true"] ? [option] : []
-      } else {
-        arguments += setting.values.map { "\(option)=\($0)" }
-      }
-    }
+    let (arguments, settings) = try SettingsFile.arguments(path: path, what: "a publisher", options: options)
     guard settings.contains(where: { $0.key == "broker" }) || BrokerOptions.named != nil else {
       throw ProfileProblems(
         problems: [ProfileProblem(file: path, line: 1, column: 1, message: "the key broker is missing")])

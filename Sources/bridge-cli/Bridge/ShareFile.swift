@@ -34,7 +34,7 @@ enum ShareFile {
   /// The keys that no other file has.
   static let ownKeys = Set(options.map(\.key.name)).subtracting(["reset", "write"])
 
-  private static func form<Argument: FormArgument & SendableMetatype>(
+  static func form<Argument: FormArgument & SendableMetatype>(
     _: Argument.Type
   ) -> @Sendable (String) -> String? {
     { Argument(argument: $0) == nil ? Argument.form.trimmingComma : nil }
@@ -71,15 +71,7 @@ enum ShareFile {
 
   /// The file's settings as arguments of `bridge`. Blocks, so call it on a `SetupQueue`.
   private static func arguments(path: String) throws(ProfileProblems) -> [String] {
-    let settings = try SettingsFile.read(path: path, what: "a share", keys: options.map(\.key))
-    var arguments: [String] = []
-    for (key, option) in options where !option.isEmpty {
-      guard let setting = settings.first(where: { $0.key == key.name }) else { continue }
-      switch key.form {
-      case .flag: arguments += setting.values == ["true"] ? [option] : []
-      case .text, .texts: arguments += setting.values.map { "\(option)=\($0)" }
-      }
-    }
+    let (arguments, settings) = try SettingsFile.arguments(path: path, what: "a share", options: options)
     guard let device = settings.first(where: { $0.key == "device" })?.values.first else { return arguments }
     return arguments + ["--", device]
   }

@@ -18,6 +18,7 @@ struct ExportHomeAssistant: AsyncParsableCommand, JSONCommand {
         bridge-cli export home-assistant
         bridge-cli export home-assistant --show-key
         bridge-cli export home-assistant --listen 0.0.0.0:6053 --allow 192.168.1.7
+        bridge-cli export home-assistant --port zigbee=/dev/ttyUSB0
       """)
 
   @Option(
@@ -28,8 +29,21 @@ struct ExportHomeAssistant: AsyncParsableCommand, JSONCommand {
     help: .value("net", "Let machines of this network connect; may be repeated; default: private networks."),
     transform: NetworkArgument.read)
   var allow: [NetworkArgument] = []
+  @Option(
+    help: .value("name=device", "Offer a serial port to Home Assistant's integrations; may be repeated."),
+    transform: OfferedPort.read)
+  var port: [OfferedPort] = []
+  @Flag(help: "Let clients of a port change the accessory there, if its profile allows it too.")
+  var write = false
   @Option(help: .value("name", "The name in the network; default: bridge- and 8 digits of this machine's identity."))
   var name: String?
+  @Option(
+    help: .rare(
+      "file",
+      "Take ports, write, listen, allow and name from this file, where no option says them; default: home-assistant.yaml beside service.yaml."
+    ),
+    completion: .file(extensions: ["yaml", "yml"]))
+  var config: String?
   @Option(help: .value("dir", "Keep the key and what Home Assistant knows in this folder."), completion: .directory)
   var state: String?
   @Flag(help: "Don't encrypt. Only programs on this machine can connect then.")
@@ -53,6 +67,7 @@ struct ExportHomeAssistant: AsyncParsableCommand, JSONCommand {
           "--plain is for this machine alone, and others can connect to \(place.text): leave --plain or the host out")
       }
     }
+    if let problem = OfferedPort.problem(port) { throw ValidationError("--port: \(problem)") }
     if state == "" { throw ValidationError("--state needs a folder") }
   }
 
@@ -66,6 +81,21 @@ struct ExportHomeAssistant: AsyncParsableCommand, JSONCommand {
     }
     if output.json { Interruption.endWithOutput() }
     defer { ServiceLog.finish() }
+    var command = self
+    if let file = try await HomeAssistantFile.read(config) {
+      command.take(file)
+      try command.validate()
+    }
+    try await command.serve(folder)
+  }
+
+  /// Takes what a file says and no option does.
+  private mutating func take(_ file: ExportHomeAssistant) {
+    (port, listen) = (port.isEmpty ? file.port : port, listen.isEmpty ? file.listen : listen)
+    (allow, name, write) = (allow.isEmpty ? file.allow : allow, name ?? file.name, write || file.write)
+  }
+
+  private func serve(_ folder: String) async throws {
     let identity = try await SetupQueue(label: folder).run { () throws(AccessoryError) in
       try BoxIdentity.open(in: folder, instance: name ?? "")
     }
@@ -75,16 +105,17 @@ struct ExportHomeAssistant: AsyncParsableCommand, JSONCommand {
       identity, name: name, friendlyName: host.isEmpty ? "Accessory Bridge" : "Accessory Bridge on \(host)",
       version: BridgeCLI.version, isPlain: plain)
     let feed = ReadingsFeed(alarms: true, also: [.lists, .freshness, .commands])
-    let box = try await HomeAssistantBox(settings, feed, folder: folder) { Self.tell($0, view) }
+    let ports = port.isEmpty ? nil : OfferedPorts(port, write: write) { view.trouble($0, isWaiting: false) }
+    let box = try await HomeAssistantBox(settings, feed, folder: folder, ports: ports) { Self.tell($0, view) }
     let networks = plain ? [] : allow.isEmpty ? IPNetwork.privateNetworks : allow.map(\.network)
-    var port: UInt16?
+    var networkPort: UInt16?
     for place in places {
       let place = try await box.listen(at: place.host, port: place.port, networks: networks) { view.refused($0) }
       view.listening("esphome://\(place.network)")
-      if !place.address.isLoopback { port = port ?? place.port }
+      if !place.address.isLoopback { networkPort = networkPort ?? place.port }
     }
     if identity.isNew, !plain { KeyView(json: output.json).tellNew(identity.keyText) }
-    let announcement = port.map { Self.announce(settings.announcement(port: $0), view) }
+    let announcement = networkPort.map { Self.announce(settings.announcement(port: $0), view) }
     let running = Task { await box.run() }
     await services.follow(with: feed, view)
     running.cancel()

@@ -18,7 +18,10 @@ final class SocketClient: Sendable {
   /// With `reads` false it never reads.
   init(_ place: ConnectionListener.Place, reads: Bool = true) async throws {
     transport = try await DescriptorTransport.open(place.network)
-    guard reads else { return }
+    if reads { startReading() }
+  }
+
+  func startReading() {
     transport.input.onReadable { [weak self] in self?.take() }
     take()
   }
