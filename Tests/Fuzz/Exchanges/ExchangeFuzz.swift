@@ -17,6 +17,8 @@ import Glibc
 //
 // With bluetooth the input says what a lying bus tells of Bluetooth devices.
 //
+// With nativeapi the input is what a client of the native API sends.
+//
 // The same bytes pass in a trace of that family, too, whose words are looked at.
 //
 // Time is the input's as well, and all tasks run on this one thread, one after another: an input does the same each time.
@@ -41,6 +43,7 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   case "decoder": Descriptions.decode(bytes)
   case "simulator": Descriptions.simulate(bytes)
   case "sharing": SharingWorld(Script(bytes)).run()
+  case "nativeapi": NativeAPI.talk(bytes)
   case "bluetooth":
     var bus = MadeUpBus(bytes)!
     _ = bus.run()

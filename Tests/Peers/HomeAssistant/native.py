@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Has a running Home Assistant (2026.2 or later) use `bridge-cli export home-assistant`, as its user would.
 
-    native.py --cli PATH [--folder DIR]
+    native.py --cli PATH [--discover ADDRESS --prefix WORDS]
 
 It needs Home Assistant and what its integration ESPHome requires, in the Python that runs it. It starts a service with two
 simulated packs, a server, and Home Assistant without a network of its own; types a wrong key and the right one into its flow, and
 looks at devices, entities and states, also after an unplug, a restart, another key. Anything that Home Assistant warns of is a
 fault. The exit status is the number of faults.
+
+With --discover Home Assistant must find the server by itself: `--prefix` runs our programs in another network namespace, like
+"nsenter -t PID -n", where Avahi runs and the server has ADDRESS.
 """
 
 import argparse
@@ -53,8 +56,8 @@ class Warnings(logging.Handler):
 class Bridge:
     """The programs, in folders of their own."""
 
-    def __init__(self, cli: str, folder: Path) -> None:
-        self.cli, self.folder = cli, folder
+    def __init__(self, cli: str, folder: Path, prefix: list[str], address: str) -> None:
+        self.cli, self.folder, self.prefix, self.address = cli, folder, prefix, address
         self.environment = os.environ | {
             "XDG_RUNTIME_DIR": str(folder / "run"), "XDG_STATE_HOME": str(folder / "state"),
             "XDG_CONFIG_HOME": str(folder / "config"), "NO_COLOR": "1",
@@ -67,7 +70,7 @@ class Bridge:
 
     def start(self, name: str, *words: str) -> None:
         log = open(self.folder / f"{name}.log", "w")
-        self.running[name] = subprocess.Popen([self.cli, *words], env=self.environment, stdout=log, stderr=log)
+        self.running[name] = subprocess.Popen([*self.prefix, self.cli, *words], env=self.environment, stdout=log, stderr=log)
 
     def stop(self, name: str) -> None:
         process = self.running.pop(name)
@@ -75,7 +78,7 @@ class Bridge:
         process.wait(20)
 
     def run(self, *words: str) -> str:
-        return subprocess.run([self.cli, *words], env=self.environment, capture_output=True, text=True, timeout=60).stdout.strip()
+        return subprocess.run([*self.prefix, self.cli, *words], env=self.environment, capture_output=True, text=True, timeout=60).stdout.strip()
 
     def log(self, name: str) -> str:
         # Home Assistant complains about `open` on its thread.
@@ -86,7 +89,8 @@ class Bridge:
             os.close(file)
 
     def serve_home_assistant(self, port: int) -> None:
-        self.start("server", "export", "home-assistant", "--listen", f"127.0.0.1:{port}")
+        allow = [] if self.address == "127.0.0.1" else ["--allow", "10.0.0.0/8"]
+        self.start("server", "export", "home-assistant", "--listen", f"{self.address}:{port}", *allow)
 
     def end(self) -> None:
         for name in list(self.running):
@@ -120,8 +124,19 @@ async def use(bridge: Bridge, folder: Path, port: int) -> None:
     key = await run(bridge.run, "export", "home-assistant", "--show-key")
 
     flow = hass.config_entries.flow
-    result = await flow.async_init(
-        "esphome", context={"source": config_entries.SOURCE_USER}, data={"host": "127.0.0.1", "port": port})
+    if bridge.address == "127.0.0.1":
+        result = await flow.async_init(
+            "esphome", context={"source": config_entries.SOURCE_USER}, data={"host": bridge.address, "port": port})
+    else:
+        def found() -> list:
+            return [one for one in flow.async_progress() if one["handler"] == "esphome"]
+
+        if not await until("Home Assistant finds it by itself", lambda: bool(found())):
+            return
+        print("        " + str(found()[0]["context"].get("title_placeholders")))
+        result = await flow.async_configure(found()[0]["flow_id"])
+        while result.get("step_id") == "discovery_confirm":
+            result = await flow.async_configure(result["flow_id"], {})
     expect("the key is asked for", result.get("step_id") == "encryption_key", result)
     wrong = "GDLtR04eR+HDTTMfqD77o6dsB/a5bpOuZH5W3oteDJ0="
     result = await flow.async_configure(result["flow_id"], {"noise_psk": wrong})
@@ -204,9 +219,11 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--cli", required=True)
     parser.add_argument("--port", type=int, default=16053)
+    parser.add_argument("--discover", metavar="ADDRESS", default="127.0.0.1")
+    parser.add_argument("--prefix", default="")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp())
-    bridge = Bridge(options.cli, folder)
+    bridge = Bridge(options.cli, folder, options.prefix.split(), options.discover)
     try:
         bridge.start("pack", "simulate", "jbd", "--serial", "PACK1", "--percent", "57")
         bridge.start("second", "simulate", "daly", "--serial", "SECOND")
