@@ -5,7 +5,7 @@ BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-d
 TEST_PACKAGES = $(BUILD_PACKAGES) libsodium23 util-linux umockdev libumockdev-dev systemd tmux jq binutils mandoc nut-client mosquitto mosquitto-clients openssl dpkg-dev
 
 # What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.
-LAB_PACKAGES = $(TEST_PACKAGES) qemu-system-x86 busybox-static nut-server binutils kmod cpio xz-utils udev systemd usbutils picocom
+LAB_PACKAGES = $(TEST_PACKAGES) qemu-system-x86 busybox-static nut-server sudo binutils kmod cpio xz-utils udev systemd usbutils picocom
 
 # Warnings are errors in this project's own targets.
 export ACCESSORY_BRIDGE_STRICT = 1
