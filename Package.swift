@@ -551,7 +551,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
       name: "ExchangeFuzz",
       dependencies: [
         "AccessoryFamilies", "SimulatedFamilies",
-        "AccessoryBluetooth", "AccessoryDiscovery", "CLibsystemd", "MessageBus",
+        "AccessoryBluetooth", "AccessoryDiscovery", "AccessoryExport", "CLibsystemd", "ESPHomeAPI", "MessageBus",
         "AccessoryCore", "AccessoryConfiguration", "AccessoryDrivers", "AccessoryLink", "AccessorySimulator",
         "AccessorySharing",
         "AccessoryTesting",

@@ -78,7 +78,7 @@ extension Systemd {
       var person = try await Person()
       try await install(&person)
       let pack = try await PluggedPack(jbd)
-      let page = try Person.Commands("README.md", with: "--show home-assistant")
+      let page = try Person.Commands("Documentation/fleet.md", with: "--show mqtt")
       let shown = try await person.type(page, try Dialogue(Self.setup))
       #expect(shown.contains("Found jbd") && shown.contains("57 %"))
       let listen = "mosquitto_sub -h broker.example -W 20 -C 1 -t "
