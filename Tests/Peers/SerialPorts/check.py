@@ -96,7 +96,7 @@ class Server:
         for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
             environment[name] = os.path.join(folder, name.lower())
             os.makedirs(environment[name], 0o700, exist_ok=True)
-        environment["ACCESSORY_BRIDGE_SOCKET"] = "none"
+        environment["ACCESSORY_BRIDGE_SOCKET"] = os.path.join(folder, "no-service.sock")
         filled = [word.format(**words) for word in command]
         self.process = subprocess.Popen(
             [word for word in filled if word], stdout=self.log, stderr=self.log, env=environment
@@ -107,7 +107,9 @@ class Server:
                 return
             except OSError:
                 time.sleep(0.05)
-        raise SystemExit("the server doesn't listen: see " + self.log.name)
+        self.process.kill()
+        with open(self.log.name) as log:
+            raise SystemExit("the server doesn't listen:\n" + log.read())
 
     def memory(self):
         with open(f"/proc/{self.process.pid}/status") as status:
