@@ -19,7 +19,10 @@ public struct ESPHomeAddress: Sendable, Hashable, CustomStringConvertible {
     let place = text.hasPrefix("//") ? text.dropFirst(2) : text[...]
     let parts = place.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     let host = String(parts[0])
-    guard let node = NetworkAddress(host) ?? NetworkAddress("\(host):\(Self.usualPort)") else { return nil }
+    // A query, as other programs have behind it, isn't a part of the host.
+    guard !host.contains(where: { "?#".contains($0) }),
+      let node = NetworkAddress(host) ?? NetworkAddress("\(host):\(Self.usualPort)")
+    else { return nil }
     guard parts.count == 2, !parts[1].isEmpty else {
       self.init(node: node)
       return
@@ -55,7 +58,7 @@ public struct ESPHomeAddress: Sendable, Hashable, CustomStringConvertible {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
     while let byte = rest.popFirst() {
-      // A query, as other programs have behind the name, isn't a part of it.
+      // Nor of the name.
       guard byte != UInt8(ascii: "/"), byte != UInt8(ascii: "?"), byte != UInt8(ascii: "#") else { return nil }
       guard byte == UInt8(ascii: "%") else {
         bytes.append(byte)

@@ -208,7 +208,8 @@ import Testing
     try await Sandbox.with { box in
       var ended = try await box.run("serve", "--device", "/dev/ttyS0")
       #expect(ended.status == EX_USAGE)
-      #expect(ended.errorText.contains("tcp:HOST:PORT, rfc2217:HOST:PORT, unix:PATH or ble:ADDRESS"))
+      #expect(
+        ended.errorText.contains("tcp:HOST:PORT, rfc2217:HOST:PORT, esphome://HOST/PORT, unix:PATH or ble:ADDRESS"))
       ended = try await box.run("serve", "--device", "tcp:127.0.0.1:9=nothing")
       #expect(
         ended.status == EX_CONFIG && ended.errorText.contains("there is no profile nothing"), "\(ended.errorText)")

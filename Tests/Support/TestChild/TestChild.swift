@@ -80,17 +80,13 @@ enum TestChild {
     }
   }
 
-  /// Announces a service: its name, its kind, its port, and what is told with it.
+  /// Announces a service until it is ended: its name, its kind, its port, and what is told with it.
   private static func announce(_ words: [String]) async {
     guard words.count >= 3, let port = UInt16(words[2]) else { exit(64) }
     let service = AnnouncedService(name: words[0], type: words[1], port: port, text: Array(words[3...]))
     let announcement = ServiceAnnouncement(service)
-    let states = Task { for await state in announcement.states { report(state.text(service)) } }
     await announcement.start()
-    waitForEndOfInput()
-    await announcement.close()
-    await states.value
-    report("closed")
+    for await state in announcement.states { report(state.text(service)) }
   }
 
   /// Connects to the server at `path` so many times, each time with a call that waits, and stays.

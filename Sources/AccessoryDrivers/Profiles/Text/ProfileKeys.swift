@@ -135,8 +135,8 @@ enum ProfileKeys {
   ])
 
   static let all = [
-    ruleUSB, ruleBluetooth, TerminalKeys.tty, usb, ble, rfcomm, TerminalKeys.rs485, endpoints, transport, rule, policies, attempts, silent,
-    pacing, share, profile,
+    ruleUSB, ruleBluetooth, TerminalKeys.tty, usb, ble, rfcomm, esphome, TerminalKeys.rs485, endpoints, transport, rule, policies, attempts,
+    silent, pacing, share, profile,
   ]
   static let places = all.map(\.place)
 }
