@@ -62,7 +62,7 @@ public struct DescriptionLibrary: Sendable, Hashable {
   private mutating func read(_ path: String, _ takenNames: Set<String>, _ isStrict: Bool) {
     problems += TextFolder.read(path, isStrict: isStrict, limit: DescriptionReader.sizeLimit, what: "a protocol") {
       file, bytes throws(ProfileProblems) in
-      let described = try DescriptionReader.read(bytes, file: file, takenNames: takenNames)
+      let described = try DescriptionReader.read(bytes, file: file, takenNames: takenNames, keepsText: true)
       (read[described.name], origins[described.name]) = (described, .file(file))
       return described.name
     }

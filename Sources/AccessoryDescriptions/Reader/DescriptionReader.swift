@@ -36,6 +36,8 @@ public struct DescriptionReader: ValueReader {
 
   /// The names that no protocol may have.
   private let takenNames: Set<String>
+  /// Whether the description's text is kept, so that it can become a part of a profile.
+  private var keepsText = false
 
   package init(file: String, takenNames: Set<String>) {
     self.file = file
@@ -47,7 +49,15 @@ public struct DescriptionReader: ValueReader {
   public static func read(
     _ bytes: [UInt8], file: String, takenNames: Set<String>
   ) throws(ProfileProblems) -> DescribedProtocol {
+    try read(bytes, file: file, takenNames: takenNames, keepsText: false)
+  }
+
+  /// The same; with `keepsText`, the protocol's `text` is there, so that a profile can have it as a part.
+  static func read(
+    _ bytes: [UInt8], file: String, takenNames: Set<String>, keepsText: Bool
+  ) throws(ProfileProblems) -> DescribedProtocol {
     var reader = DescriptionReader(file: file, takenNames: takenNames)
+    reader.keepsText = keepsText
     return try reader.read(yaml: bytes) { $0.describedProtocol($1) }
   }
 
@@ -84,6 +94,12 @@ public struct DescriptionReader: ValueReader {
     if let node = fields["examples"] { examples(node) }
     if let raw: RawBytes = choice(fields, "raw") { self.raw(raw, fields["raw"]?.mark ?? node.mark) }
     var described = DescribedProtocol(description: description, line: line)
+    if keepsText, case .mapping(let entries) = node.content {
+      // A profile has the name.
+      var part = node
+      part.content = .mapping(entries.filter { DescriptionKeys.partOfProfile[$0.key] != nil })
+      described.text = YAMLText.text(part, indentation: 2)
+    }
     for note in old.notes { self.note(note.mark, note.message) }
     described.notes = notes.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
     return described

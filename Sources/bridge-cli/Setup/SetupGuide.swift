@@ -34,15 +34,18 @@ struct SetupGuide {
     let (name, typed) = try await name(kind, old, scope, options)
     let given = try await given(typed, old, options)
     let alarms = try await alarms(kind, old, options)
+    // The kind of a file that the command line names is in no folder.
+    var drivers = library
+    if let described = kind.model?.described { drivers.register(Driver(described.description)) }
     guard
       let profile = IdentifiedProfile(
-        kind.find, at: device, among: others, name: name, like: kind.model, alarms: alarms, drivers: library)
+        kind.find, at: device, among: others, name: name, like: kind.model, alarms: alarms, drivers: drivers)
     else {
       throw AccessoryError(
         .misconfigured,
         "nothing was written: profiles are for ports of this machine; use \(device.address) with --driver")
     }
-    var plan = try SetupPlan(profile, scope: scope, drivers: library)
+    var plan = try SetupPlan(profile, scope: scope, drivers: drivers)
     plan.device = device.place
     plan.given = given
     if let warning = profile.warning { Output.note("warning: " + SafeText.escape(warning, limit: 500)) }

@@ -46,6 +46,7 @@ import Testing
     "Documentation/bluetooth.md": "it needs an adapter, which only the lab has: Tests/Lab/Bluetooth/story",
     "Documentation/containers.md": "it starts containers",
     "Documentation/console.md": "somebody sits at it: ConsoleInTmuxTests",
+    "Documentation/describing-tutorial.md": "it sets the system up, as StoryTests of the lab do",
     "Documentation/esphome.md": "it needs a node: Tests/Peers/ESPHome plays one",
     "Documentation/fleet.md": "it needs a broker, and Home Assistant on another machine",
     "Documentation/identify.md": "it is answered by a person: IdentifyTests",

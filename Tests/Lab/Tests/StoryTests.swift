@@ -114,6 +114,25 @@ extension Systemd {
       try await place.unplug(simulator)
     }
 
+    /// A gadget of one's own, described in thirty lines.
+    @Test func aDescribedGadget() async throws {
+      let page = "Documentation/describing-tutorial.md"
+      let file = try #require(try Page(page).blocks.first { $0.lines.first == "# lamp.yaml" })
+      var person = try await Person()
+      try await install(&person)
+      let text = file.lines.joined(separator: "\n") + "\n"
+      try await InstalledService.write(text, to: "\(Person.home)/lamp.yaml")
+      let described = try DescriptionReader.read(path: "\(Person.home)/lamp.yaml")
+      let lamp = try await PluggedPack(described.description, percent: 75)
+      let shown = try await person.type(
+        try Person.Commands(page, with: "setup --driver"), try Dialogue(Self.setup))
+      #expect(shown.contains("75 %"), "\(shown)")
+      try await see("1250", "bridge-cli values", person)
+      person.count("a described gadget", installing: 2)
+      try await undo("house-battery", by: person)
+      try await lamp.stop()
+    }
+
     /// Two packs whose adapters have one serial number.
     @Test func twoPacksWithOneSerialNumber() async throws {
       let jbd = try #require(DescriptionLibrary.builtIn.described("jbd")?.description)
