@@ -72,7 +72,6 @@ import Testing
       try await client.ask(write("there and back"), for: Array("there and back".utf8))
       let other = try await Client(place)
       try await other.ask(Self.subscribe, for: [0x18, 5])
-      try await client.ask([], for: [])
       let before = client.received.value.count
       try await plug.stop()
       try await client.received.wait { $0.dropFirst(before).firstRange(of: [0, 2, 0x9B, 1, 0x10, 1]) != nil }
