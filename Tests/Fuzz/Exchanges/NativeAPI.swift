@@ -32,7 +32,8 @@ enum NativeAPI {
     let whole = run(bytes, isEncrypted, size: 1 << 20)
     let cut = run(bytes, isEncrypted, size: Int(bytes[0] >> 1) % 7 + 1)
     precondition(
-      whole.bytes == cut.bytes && whole.commands == cut.commands && whole.end == cut.end, "the pieces make a difference")
+      whole.bytes == cut.bytes && whole.commands == cut.commands && whole.end == cut.end, "the pieces make a difference"
+    )
     for command in whole.commands {
       switch command.value {
       case .number(let value): precondition(value >= 0 && value <= 9)
