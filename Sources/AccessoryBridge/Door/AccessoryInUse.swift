@@ -57,10 +57,16 @@ package struct AccessoryInUse: Sendable {
     try await read(wish) { accessory throws(AccessoryError) in try await accessory.readBattery() }
   }
 
-  /// What a UPS says of its supply and its load; nil for other accessories, and where it isn't answered: its battery says enough.
+  /// What a UPS says of its supply and its load, to be asked for after its battery, with which many tell it; nil for other accessories,
+  /// and where it isn't answered: its battery says enough.
   package func supply(_ wish: ReadingWish = ReadingWish()) async -> ReadValues? {
-    guard isUPS, let read = try? await values(wish) else { return nil }
-    return read.value.ofSupply
+    guard isUPS else { return nil }
+    if let described = accessory as? DescribedAccessory,
+      let told = described.knownValues.map({ Read($0) }).ofSupply
+    {
+      return told
+    }
+    return (try? await values(wish))?.value.ofSupply
   }
 
   /// Its battery, and the events from then on.

@@ -67,6 +67,12 @@ extension DescribedAccessory {
     }
   }
 
+  /// The values that it has told already, without asking it: what came with other readings.
+  package var knownValues: [AccessoryValue] {
+    let (reported, derived) = latestValues.values(now: clock.bootTime)
+    return AccessoryValue.all(described: reported, derived: derived, importance: description.importance)
+  }
+
   /// The messages that the accessory sends by itself. A message with battery fields gives the battery, any other its
   /// values. A message with status fields also gives the status, if that has changed.
   public func news() -> EventStream<AccessoryNews> {

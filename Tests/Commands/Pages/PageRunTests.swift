@@ -49,6 +49,7 @@ import Testing
     "Documentation/describing-tutorial.md": "it sets the system up, as StoryTests of the lab do",
     "Documentation/esphome.md": "it needs a node: Tests/Peers/ESPHome plays one",
     "Documentation/fleet.md": "it needs a broker, and Home Assistant on another machine",
+    "Documentation/home-assistant.md": "it installs Avahi, and starts the system's service: HomeAssistantTests",
     "Documentation/identify.md": "it is answered by a person: IdentifyTests",
     "Documentation/mdns.md": "it asks Avahi, and other machines",
     "Documentation/metrics.md": "it opens ports of its own, and starts the system's service: ExportTests",

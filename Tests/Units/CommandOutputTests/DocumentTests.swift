@@ -25,7 +25,7 @@ import Testing
           #""source":"udev","terminal":"/dev/ttyACM0","unit":null,"usb":{"address":5,"bus":1,"configuration":1,"damage":"cut off","#,
           #""interfaces":[{"alternate_setting":0,"class":2,"class_name":"communications","driver":"cdc_acm","#,
           #""endpoints":[{"address":129,"direction":"in","interval":10,"max_packet_bytes":64,"transfer":"interrupt"}],"#,
-          #""number":0,"protocol":1,"subclass":2}],"node":"/dev/bus/usb/001/005","port":"1-2","product_id":67,"#,
+          #""number":0,"protocol":1,"subclass":2}],"node":"/dev/bus/usb/001/005","port":"1-2","product_id":67,"release":null,"#,
           #""speed_mbps":1.5,"vendor_id":9025},"ways":["tty","usb"]}"#))
   }
 
@@ -50,7 +50,7 @@ import Testing
       joined(
         #""usb":{"address":4,"bus":3,"configuration":null,"damage":null,"interfaces":[{"alternate_setting":1,"#,
         #""class":85,"class_name":null,"driver":null,"endpoints":[],"number":0,"protocol":0,"subclass":0}],"#,
-        #""node":"n","port":"p","product_id":2,"speed_mbps":null,"vendor_id":1}"#)
+        #""node":"n","port":"p","product_id":2,"release":null,"speed_mbps":null,"vendor_id":1}"#)
     // Without a serial number, the product and the port are its identity.
     #expect(
       DocumentText.line(DeviceDocument(device))

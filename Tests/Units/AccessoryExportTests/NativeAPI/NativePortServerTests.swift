@@ -287,7 +287,7 @@ import Testing
       try await eventually("it is stopped") { await server.isAnyPaused }
       first.transport.beginClose()
       try await transport.waitForClose()
-      #expect(line.state.value.ending != nil)
+      try await eventually("the line has ended") { line.state.value.ending != nil }
       try await eventually("the port is free") {
         clock.advance(by: .seconds(1))
         _ = try await ask(second, NativeFrames.frame(144, 0, 0), until: 147, 0, 0)
