@@ -164,7 +164,9 @@ async def use(bridge: Bridge, folder: Path, port: int) -> None:
     area = area_registry.async_get(hass).async_get_area(device("House battery").area_id or "")
     expect("its place is its area", area is not None and area.name == "Attic", area)
     await until("its charge is told", lambda: state("House battery", "Battery") in ("57", "57.0"))
-    other = next(d.name for d in devices.devices.values() if d.name not in (None, "House battery") and "Bridge" not in d.name)
+    other = next(
+        d.name for d in devices.devices.values()
+        if entry.entry_id in d.config_entries and d.name != "House battery" and "Bridge" not in d.name)
     await until("it is connected", lambda: state("House battery", "Connected") == "on")
     count = len(entities.entities)
     print(f"        {len(devices.devices)} devices, {count} entities")
