@@ -61,11 +61,7 @@ package struct AccessoryInUse: Sendable {
   /// and where it isn't answered: its battery says enough.
   package func supply(_ wish: ReadingWish = ReadingWish()) async -> ReadValues? {
     guard isUPS else { return nil }
-    if let described = accessory as? DescribedAccessory,
-      let told = described.knownValues.map({ Read($0) }).ofSupply
-    {
-      return told
-    }
+    if let told = accessory.knownValues.map({ Read($0) }).ofSupply { return told }
     return (try? await values(wish))?.value.ofSupply
   }
 

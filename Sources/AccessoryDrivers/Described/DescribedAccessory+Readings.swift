@@ -67,8 +67,7 @@ extension DescribedAccessory {
     }
   }
 
-  /// The values that it has told already, without asking it: what came with other readings.
-  package var knownValues: [AccessoryValue] {
+  fileprivate var toldValues: [AccessoryValue] {
     let (reported, derived) = latestValues.values(now: clock.bootTime)
     return AccessoryValue.all(described: reported, derived: derived, importance: description.importance)
   }
@@ -313,5 +312,13 @@ extension ProtocolDescription {
     if !tells(DescribedPart.isBattery) { lacks.insert(.battery) }
     if !tells(DescribedPart.isValue) { lacks.insert(.values) }
     return lacks
+  }
+}
+
+extension Accessory {
+  /// The values that a described accessory has told already, without asking it: what came with other readings.
+  package var knownValues: [AccessoryValue] {
+    if let guarded = self as? GuardedAccessory { return guarded.base.knownValues.map(\.bounded) }
+    return (self as? DescribedAccessory)?.toldValues ?? []
   }
 }

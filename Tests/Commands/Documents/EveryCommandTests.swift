@@ -142,9 +142,10 @@ import Testing
     try await seen.run(
       box, "notify", "--test", "--config", "messages.yaml", as: ["message_test", "error"], status: nil)
     try await seen.run(box, "values", as: ["values", "error"], status: nil)
-    for what in ["nut", "metrics"] {
+    for what in ["nut", "metrics", "home-assistant"] {
       try await seen.follow(box, ["export", what, "--listen", "127.0.0.1:0"], lines: 1, as: ["bridge_event"])
     }
+    try await seen.run(box, "export", "home-assistant", "--show-key", as: ["key"])
     try await seen.follow(box, ["web", "--listen", "127.0.0.1:0"], lines: 1, as: ["bridge_event"])
     try await seen.run(box, "attach", "--end", as: ["detached"])
     try await seen.run(box, "attach", as: ["attached"])

@@ -304,10 +304,11 @@ import Testing
         let text = try await box.run(page + ["--help"]).outputText
         words += text.split { $0 == " " || $0 == "\n" }.count
       }
+      // `export home-assistant`, which takes the place of a broker and its program, has three options of its own, and 190 words of help.
       // `name` and `forget` are two of the commands, with the options --area and --clear, and 300 words of help.
       #expect(pages.filter { $0.count == 1 }.count <= 31, "\(pages)")
-      #expect(options.count <= 122, "\(options.sorted())")
-      #expect(words <= 9_700, "\(words) words in \(pages.count) helps")
+      #expect(options.count <= 125, "\(options.sorted())")
+      #expect(words <= 9_900, "\(words) words in \(pages.count) helps")
     }
   }
 }
