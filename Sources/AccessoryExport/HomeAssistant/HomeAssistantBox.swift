@@ -34,6 +34,11 @@ package actor HomeAssistantBox {
       (self.name, self.friendlyName, self.version) = (name ?? identity.name, friendlyName, version)
       (mac, key) = (identity.mac, isPlain ? nil : identity.key)
     }
+
+    /// The box without accessories.
+    var box: NativeBox {
+      NativeBox(name: name, friendlyName: friendlyName, mac: mac, version: version, isEncrypted: key != nil)
+    }
   }
 
   private let settings: Settings
@@ -44,10 +49,10 @@ package actor HomeAssistantBox {
   private let asked: AsyncStream<NativeCommand>
   private var devices: KnownDevices
   private var commands = CommandQueues<String>()
-  private var services: [String: BridgeClient] = [:]
   private let file: StateFile?
   private let disk = SetupQueue(label: "home-assistant")
-  private var written: [UInt8] = []
+  /// How many changes of the devices have been written.
+  private var written = 0
   private var forgetting = DeadlineTimer()
   private var isFailing = false
 
@@ -76,7 +81,6 @@ package actor HomeAssistantBox {
     }
     do {
       devices = try kept.map { try KnownDevices(kept: $0) } ?? KnownDevices()
-      written = kept ?? []
     } catch {
       devices = KnownDevices()
       note(
@@ -84,9 +88,7 @@ package actor HomeAssistantBox {
           AccessoryError(
             .badData, "\(file?.path ?? "") is damaged: what Home Assistant was told of silent accessories is lost")))
     }
-    var box = NativeBox(
-      name: settings.name, friendlyName: settings.friendlyName, mac: settings.mac, version: settings.version,
-      isEncrypted: settings.key != nil)
+    var box = settings.box
     devices.fill(&box)
     let (asked, ask) = AsyncStream<NativeCommand>.makeStream(bufferingPolicy: .bufferingOldest(64))
     self.asked = asked
@@ -126,7 +128,6 @@ package actor HomeAssistantBox {
   /// Asks all clients to leave, and closes everything.
   package func close() async {
     await server.close()
-    for service in services.values { service.close() }
     await disk.run {}
   }
 
@@ -143,18 +144,16 @@ package actor HomeAssistantBox {
   }
 
   private func tell() async {
-    var box = NativeBox(
-      name: settings.name, friendlyName: settings.friendlyName, mac: settings.mac, version: settings.version,
-      isEncrypted: settings.key != nil)
+    var box = settings.box
     devices.fill(&box)
     await server.update(box)
     await save()
   }
 
   private func save() async {
+    guard let file, devices.changes != written else { return }
+    written = devices.changes
     let kept = devices.kept
-    guard let file, kept != written, !kept.isEmpty else { return }
-    written = kept
     let error = await disk.run { () -> AccessoryError? in
       do throws(AccessoryError) { try file.replace(kept) } catch { return error }
       return nil
@@ -195,7 +194,8 @@ package actor HomeAssistantBox {
       let text = try Self.text(of: asked.value, for: command.command.name)
       var arguments: [String: String] = [:]
       if let argument = command.argument, let text { arguments[argument.name] = text }
-      let client = try await service(accessory.service)
+      let client = try await BridgeClient.connect(to: accessory.service, replyTimeout: Self.replyTimeout)
+      defer { client.close() }
       let label = accessory.device.id
       let device = accessory.record.map { client.device($0, label: label) } ?? client.device(label)
       _ = try await device.perform([Bridge.CommandCall(command.command.name, arguments)], isAnswered: true)
@@ -203,7 +203,6 @@ package actor HomeAssistantBox {
       note(.performed(command: command.command.name, accessory: label, nil))
       await tell()
     } catch {
-      services.removeValue(forKey: accessory.service)?.close()
       await refuse(asked, command, error)
     }
   }
@@ -226,12 +225,5 @@ package actor HomeAssistantBox {
       }
       return "\(whole)"
     }
-  }
-
-  private func service(_ path: String) async throws(AccessoryError) -> BridgeClient {
-    if let known = services[path] { return known }
-    let client = try await BridgeClient.connect(to: path, replyTimeout: Self.replyTimeout)
-    services[path] = client
-    return client
   }
 }

@@ -31,6 +31,8 @@ struct KnownDevices: Sendable {
   }
 
   private var known: [String: Known] = [:]
+  /// How often what is kept on disk has changed.
+  private(set) var changes = 0
   private var told: [String: Told] = [:]
   private var missingSince: [String: MonotonicTime] = [:]
   /// The states by device.
@@ -115,7 +117,10 @@ struct KnownDevices: Sendable {
     var entities = NativeEntities(device.id, kept: old?.entities ?? [])
     new.entities = Entity.all(new.facts).compactMap { entity in entities.add(entity).map { (entity, $0) } }
     entities.addKept { !$0.isCommand || new.accessory.commands == nil }
-    known[identity] = Known(device: device, entities: Array(entities.all.prefix(Self.entityLimit)))
+    let now = Known(device: device, entities: Array(entities.all.prefix(Self.entityLimit)))
+    guard now != old else { return }
+    known[identity] = now
+    changes += 1
   }
 
   /// A number that no other device has. The same identity has the same one, unless another has taken it.
@@ -133,6 +138,7 @@ struct KnownDevices: Sendable {
       missingSince[identity] = since
       guard now - since >= Self.patience else { continue }
       (known[identity], missingSince[identity]) = (nil, nil)
+      changes += 1
     }
   }
 

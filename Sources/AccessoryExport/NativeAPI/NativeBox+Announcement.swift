@@ -23,8 +23,5 @@ extension NativeBox {
 
 extension HomeAssistantBox.Settings {
   /// How Home Assistant finds the box at `port`.
-  package func announcement(port: UInt16) -> AnnouncedService {
-    NativeBox(name: name, friendlyName: friendlyName, mac: mac, version: version, isEncrypted: key != nil)
-      .announcement(port: port)
-  }
+  package func announcement(port: UInt16) -> AnnouncedService { box.announcement(port: port) }
 }

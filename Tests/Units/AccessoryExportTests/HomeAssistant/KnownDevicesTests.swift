@@ -79,6 +79,16 @@ struct KnownDevicesTests {
     #expect(state("Service", devices) == .flag(false))
   }
 
+  /// A reading changes nothing of what is kept on disk; another name does.
+  @Test func onlyChangesOfWhatIsKeptCount() {
+    var devices = devices()
+    #expect(devices.changes == 1)
+    devices.take(.sample(battery: BatteryReading(percent: 12, millivolts: 3600, charge: .charging)), at: Self.start)
+    #expect(devices.changes == 1 && state("Battery", devices) == .number(12))
+    devices.take(.sample { $0.accessory.device.given = GivenName(name: "House", area: nil) }, at: Self.start)
+    #expect(devices.changes == 2)
+  }
+
   /// A restart tells the same devices and entities, also of an accessory that doesn't answer.
   @Test func aRestartKeepsDevicesAndEntities() throws {
     let devices = devices(.sample(values: [AccessoryValue("load", unit: .percent, number: 12)]))

@@ -33,22 +33,10 @@ import Testing
   private func session() -> NativeSession { NativeSession(NativeLine(psk: nil, name: "box", mac: "")) }
 
   private func frame(_ id: Int, _ fields: (inout ProtobufWriter) -> Void = { _ in }) -> [UInt8] {
-    var writer = ProtobufWriter()
-    fields(&writer)
-    return [0, UInt8(writer.bytes.count)] + (id < 128 ? [UInt8(id)] : [UInt8(id & 0x7F) | 0x80, UInt8(id >> 7)])
-      + writer.bytes
+    NativeFrames.frame(id, fields)
   }
 
-  /// The messages in what the server sent.
-  private func messages(_ bytes: [UInt8]) -> [(id: Int, fields: ProtobufFields)] {
-    var line = NativeLine(psk: nil, name: "", mac: "")
-    line.take(bytes)
-    var found: [(Int, ProtobufFields)] = []
-    while case .message(let message) = line.next() {
-      ProtobufFields(message.payload).map { found.append((message.id, $0)) }
-    }
-    return found
-  }
+  private func messages(_ bytes: [UInt8]) -> [(id: Int, fields: ProtobufFields)] { NativeFrames.messages(bytes) }
 
   @Test func aClientIsToldOfEverything() throws {
     var session = session()
