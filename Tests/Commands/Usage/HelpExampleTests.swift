@@ -50,8 +50,9 @@ import Testing
 
   /// Commands that run until they are interrupted.
   private static let running = [
-    "top", "watch", "console", "serve", "web", "export nut", "export metrics --listen", "replay", "trace ./acc",
-    "trace /dev", "attach",
+    "top", "watch", "console", "serve", "web", "export nut", "export metrics --listen", "export home-assistant",
+    "replay",
+    "trace ./acc", "trace /dev", "attach",
     "bridge", "simulate", "bluetooth connect",
   ]
 
@@ -162,7 +163,7 @@ import Testing
     let line = example.replacing(#//dev/(tty(?:USB|ACM)[0-9])/#) { "./\($0.output.1)" }.replacing(
       " ttyUSB0", with: " ./ttyUSB0")
     let words = example.replacing("bridge-cli ", with: "")
-    let isList = !Set(["--help", "--list", "--end", "--once"]).isDisjoint(
+    let isList = !Set(["--help", "--list", "--end", "--once", "--show-key"]).isDisjoint(
       with: line.split(separator: " ").map(String.init))
     let isPiped = line.contains(" | ")
     let staysRunning =
